@@ -77,6 +77,18 @@ static void add_edit(json_t *fix, const char *file, const struct finding_span *s
     json_array_append_new(array_of(fix, "edits"), edit);
 }
 
+bool finding_fix_is_new(const json_t *findings, const json_t *finding, const json_t *fix) {
+    json_each(findings, i, earlier) {
+        if (earlier == finding) {
+            return true;
+        }
+        if (json_any(json_object_get(earlier, "fixes"), one, json_equal(one, fix))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void finding_add_fix(json_t *finding, const char *title, const char *file,
                      const struct finding_span *span, const char *text) {
     json_t *fix = json_pack("{s:o}", "title", json_clean_z(title));

@@ -33,6 +33,8 @@ json_t *finding_new(const char *source, const char *code, enum finding_severity 
                     const struct finding_span *span);
 void finding_add_related(json_t *finding, const char *message, const char *file, int line,
                          int column);
+/* Whether no finding before this one has the same fix, which need not be told again. */
+bool finding_fix_is_new(const json_t *findings, const json_t *finding, const json_t *fix);
 /* Adds a fix with one edit: replace span in file by text (an empty span inserts). */
 void finding_add_fix(json_t *finding, const char *title, const char *file,
                      const struct finding_span *span, const char *text);

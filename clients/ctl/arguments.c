@@ -370,13 +370,6 @@ static void append_word(json_t *params, const char *name, const char *word) {
     json_object_set_new(params, name, json_text(text, strlen(text)));
 }
 
-/* A program's own arguments stand behind "--". */
-static bool takes_arguments(const json_t *method) {
-    const json_t *args = method_parameter(method, "args", 4);
-    const json_t *items = json_object_get(json_object_get(args, "schema"), "items");
-    return args && schema_has_type(items, "string") && !schema_has_type(items, "object");
-}
-
 static int read_word(const json_t *method, const char *word, json_t *params,
                      json_t *paths, struct err *err) {
     const json_t *path = method_option(method, "path", 4);
@@ -430,7 +423,7 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
         if (!only_words && strcmp(words[i], "--") == 0) {
             only_words = true;
             rc = 1;
-        } else if (only_words && takes_arguments(method)) {
+        } else if (only_words && method_takes_words(method)) {
             append(object, "args", json_text(words[i], strlen(words[i])));
             rc = 1;
         } else if (!only_words && is_compiler_option(method, words[i])) {

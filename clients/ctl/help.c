@@ -179,6 +179,12 @@ static const json_t *parameter_first(const json_t *method, const char *text,
     return found;
 }
 
+/* A program's own arguments are no option's value here. */
+static char *option_said(const json_t *asked, const json_t *parameter) {
+    bool words = json_says(parameter, "name", "args") && method_takes_words(asked);
+    return words ? xstrdup("words after --") : method_option_name(parameter);
+}
+
 char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
     autobuf out = BUF_INIT(HINT_MAX);
     for (const char *at = hint; *at;) {
@@ -190,7 +196,7 @@ char *help_hint(const json_t *discover, const json_t *asked, const char *hint) {
             parameter = parameter_first(asked, at, &len);
         }
         autofree char *command = method ? method_command(method) : NULL;
-        autofree char *option = parameter ? method_option_name(parameter) : NULL;
+        autofree char *option = parameter ? option_said(asked, parameter) : NULL;
         len = len ? len : 1;
         if (command) {
             buf_addf(&out, "upskillctl %s", command);
@@ -209,7 +215,7 @@ void help_hints(const json_t *discover, const json_t *asked, json_t *value) {
         help_hints(discover, asked, member);
     }
     json_each_member(value, key, member) {
-        bool hint = strcmp(key, "hint") == 0;
+        bool hint = strcmp(key, "hint") == 0 || strcmp(key, "why") == 0;
         bool shown = hint || strcmp(key, "reason") == 0 || strcmp(key, "summary") == 0;
         if (json_is_string(member) && shown) {
             autofree char *said =

@@ -75,6 +75,12 @@ bool schema_has_type(const json_t *schema, const char *type) {
     return has;
 }
 
+bool method_takes_words(const json_t *method) {
+    const json_t *args = method_parameter(method, "args", 4);
+    const json_t *items = json_object_get(json_object_get(args, "schema"), "items");
+    return args && schema_has_type(items, "string") && !schema_has_type(items, "object");
+}
+
 bool method_has_type(const json_t *parameter, const char *type) {
     return schema_has_type(json_object_get(parameter, "schema"), type);
 }

@@ -23,6 +23,8 @@ const json_t *method_option(const json_t *method, const char *name, size_t len);
 char *method_option_name(const json_t *parameter);
 /* Whether a schema allows values of a JSON type, by "type" or one of its alternatives. */
 bool schema_has_type(const json_t *schema, const char *type);
+/* Whether it starts a program, whose own arguments stand behind "--". */
+bool method_takes_words(const json_t *method);
 bool method_has_type(const json_t *parameter, const char *type);
 /* "properties" of the parameter's object form; NULL if it lists none. */
 const json_t *method_members(const json_t *parameter);

@@ -175,8 +175,12 @@ static void put_related(const struct terminal *t, const json_t *finding,
     }
 }
 
-static void put_fixes(const struct terminal *t, const json_t *finding) {
+static void put_fixes(const struct terminal *t, const json_t *findings,
+                      const json_t *finding) {
     json_each(json_object_get(finding, "fixes"), i, fix) {
+        if (!finding_fix_is_new(findings, finding, fix)) {
+            continue; /* once is enough */
+        }
         int column = 1;
         putchar(' ');
         put_message(t, STYLE_GREEN, "fix", json_get_string(fix, "title", ""), &column);
@@ -212,7 +216,8 @@ static void put_who(const struct terminal *t, const json_t *finding) {
     putchar('\n');
 }
 
-static void put_finding(const struct terminal *t, const json_t *finding, struct quoted *q,
+static void put_finding(const struct terminal *t, const json_t *findings,
+                        const json_t *finding, struct quoted *q,
                         const struct finding_sources *sources) {
     const char *severity = json_get_string(finding, "severity", "error");
     const char *file = json_get_string(finding, "file", NULL);
@@ -233,7 +238,7 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
     }
     put_who(t, finding);
     put_related(t, finding, sources);
-    put_fixes(t, finding);
+    put_fixes(t, findings, finding);
 }
 
 void render_labelled(const struct terminal *t, enum style style, const char *label,
@@ -271,7 +276,7 @@ void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources) {
     struct quoted q = {.text = BUF_INIT(SOURCE_MAX)};
     json_each(findings, i, finding) {
-        put_finding(t, finding, &q, sources);
+        put_finding(t, findings, finding, &q, sources);
     }
     quoted_finish(&q);
 }

@@ -177,6 +177,7 @@ void render_kernel_run(const struct terminal *t, const json_t *result,
     put_leaks(t, json_object_get(result, "leaks"));
     put_launches(t, result);
     put_error(t, result);
+    render_labelled(t, STYLE_BLUE, "hint", json_get_string(result, "hint", NULL));
     put_written(json_object_get(result, "files"));
     put_saved(json_object_get(result, "saved"));
     put_verdict(t, result);

@@ -250,7 +250,7 @@ static void put_record(const struct terminal *terminal, const struct table *t,
     fputs(column ? "\n" : "", stdout);
 }
 
-static void table_free(struct table *t) {
+void table_free(struct table *t) {
     for (size_t i = 0; i < t->count; i++) {
         free(t->cells[i]);
     }

@@ -89,8 +89,9 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     table_style(table, passes(output) ? STYLE_GREEN : STYLE_RED);
 }
 
-/* Every trial that failed, and the first of those that did not. */
-static void case_table(const struct terminal *t, const json_t *cases) {
+/* Every trial that failed, and the first of those that did not. told: why one has no
+ * outputs. */
+static void case_table(const struct terminal *t, const json_t *cases, bool told) {
     static const char *const wide[] = {"case",          "trial",  "output",
                                        "elements",      "wrong",  "max abs error",
                                        "max rel error", "result", NULL};
@@ -99,8 +100,9 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     struct table *table = table_new(t->width < WIDE ? narrow : wide);
     size_t rows = 0, left = 0, good = 0, unjudged = 0;
     json_each(cases, i, item) {
-        if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
+        if (!passes(item) && !told && !json_array_size(json_object_get(item, "outputs"))) {
             output_row(table, item, NULL); /* it did not get so far */
+            rows++;
         }
         if ((passes(item) || json_says(item, "verdict", "unjudged")) &&
             count_of(item, "trial")) {
@@ -116,7 +118,11 @@ static void case_table(const struct terminal *t, const json_t *cases) {
             }
         }
     }
-    table_print_and_free(t, table);
+    if (rows) {
+        table_print_and_free(t, table);
+    } else {
+        table_free(table);
+    }
     if (left) {
         printf("and %zu more\n", left);
     }
@@ -275,10 +281,8 @@ static void put_printed(const struct terminal *t, const char *text) {
     }
 }
 
-/* Of what came to no end, put_error has told why. */
 static void put_verdict(const struct terminal *t, const json_t *result) {
     const json_t *backend = json_object_get(result, "backend");
-    bool ended = passes(result) || json_says(result, "verdict", "fail");
     autobuf text = BUF_INIT(1024);
     size_t trials = json_array_size(json_object_get(result, "cases"));
     size_t findings = json_array_size(json_object_get(result, "findings"));
@@ -297,7 +301,7 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         buf_addf(&text, ", on %s", json_get_string(backend, "device", "?"));
     }
     render_verdict(t, verdict_style(result),
-                   json_get_string(result, ended ? "summary" : "verdict", "?"), &text);
+                   json_get_string(result, "summary", "?"), &text);
     const json_t *trial = json_object_get(result, "ideal_trial");
     if (json_says(result, "numerics", "ideal")) {
         terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
@@ -399,7 +403,8 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
     render_findings(t, json_object_get(result, "findings"), sources);
     put_error(t, result);
     if (json_array_size(cases)) {
-        case_table(t, cases);
+        bool told = json_says(json_object_get(result, "error"), "stage", "reference");
+        case_table(t, cases, told);
         explain_errors(t, cases);
         first_wrong(t, cases);
     }

@@ -96,8 +96,11 @@ static void tell_edit(const json_t *edit, struct buf *out) {
     }
 }
 
-static void tell_fixes(const json_t *finding, struct buf *out) {
+static void tell_fixes(const json_t *findings, const json_t *finding, struct buf *out) {
     json_each(json_object_get(finding, "fixes"), i, fix) {
+        if (!finding_fix_is_new(findings, finding, fix)) {
+            continue;
+        }
         buf_adds(out, "  fix: ");
         tell_text(json_get_string(fix, "title", ""), 200, out);
         json_each(json_object_get(fix, "edits"), k, edit) {
@@ -123,7 +126,8 @@ static void tell_related(const json_t *finding, struct buf *out) {
     }
 }
 
-static void tell_finding(const json_t *finding, struct buf *out) {
+static void tell_finding(const json_t *findings, const json_t *finding,
+                         struct buf *out) {
     const char *code = json_get_string(finding, "code", "");
     tell_place(finding, out);
     buf_addf(out, "%s: ", json_get_string(finding, "severity", "error"));
@@ -131,14 +135,14 @@ static void tell_finding(const json_t *finding, struct buf *out) {
     buf_addf(out, " [%s%s%.60s]\n", json_get_string(finding, "source", ""),
              *code ? " " : "", code);
     tell_related(finding, out);
-    tell_fixes(finding, out);
+    tell_fixes(findings, finding, out);
 }
 
 static void tell_findings(const json_t *result, struct buf *out) {
     const json_t *findings = json_object_get(result, "diagnostics");
     size_t count = json_array_size(findings), shown = 0;
     while (shown < count && shown < MAX_SHOWN && out->len < MAX_TEXT / 2) {
-        tell_finding(json_array_get(findings, shown++), out);
+        tell_finding(findings, json_array_get(findings, shown++), out);
     }
     size_t left = count - shown + (size_t)json_get_integer(result, "omitted", 0);
     if (left) {

@@ -1,5 +1,6 @@
 #include "gpu/draft/draft_arguments.h"
 
+#include "base/find.h"
 #include "gpu/host/kernel_launch.h"
 
 enum { WANTED_MAX = 16 };
@@ -45,9 +46,51 @@ static size_t label_around(const struct code_tokens *t, const struct declaration
     return 0;
 }
 
+/* What main calls the number of its arguments and their list: hashes of tokens. */
+struct main_words {
+    uint64_t count, list;
+};
+
+/* The last name of the parameter that begins at token i: "char **v", "char *v[]". */
+static uint64_t parameter_name(const struct code_tokens *t, size_t i, size_t end,
+                               size_t *ret_next) {
+    uint64_t name = 0;
+    for (; i < end && code_word(t, i) != WORD_COMMA; i++) {
+        name = code_word(t, i) == WORD_NAME ? code_token_hash(t, i) : name;
+    }
+    *ret_next = i + 1;
+    return name;
+}
+
+static struct main_words main_words(const struct host_program *p) {
+    const struct code_tokens *t = &p->b.tokens;
+    struct main_words ret = {0};
+    list_each(k, d, p->b.declarations.list, p->b.declarations.count) {
+        if (d->kind == DECLARATION_FUNCTION && d->params && d->name &&
+            code_token_is(t, d->name, "main")) {
+            size_t next;
+            ret.count = parameter_name(t, d->params + 1, d->params_end, &next);
+            ret.list = parameter_name(t, next, d->params_end, &next);
+        }
+    }
+    return ret;
+}
+
+/* argc and argv, or what main calls them: a function that gets them may have other names.
+ */
+static bool is_count(const struct code_tokens *t, size_t i, struct main_words m) {
+    return code_token_is(t, i, "argc") ||
+           (m.count && code_word(t, i) == WORD_NAME && code_token_hash(t, i) == m.count);
+}
+static bool is_list(const struct code_tokens *t, size_t i, struct main_words m) {
+    return code_token_is(t, i, "argv") ||
+           (m.list && code_word(t, i) == WORD_NAME && code_token_hash(t, i) == m.list);
+}
+
 /* Whether the value that begins at token i is argv[1] as a number, whatever stands in for
  * it where it is missing. */
-static bool is_argument(const struct code_tokens *t, size_t i, size_t end) {
+static bool is_argument(const struct code_tokens *t, size_t i, size_t end,
+                        struct main_words m) {
     bool given = false, only = true;
     for (int depth = 0; i < end && only; i++) {
         enum code_word word = code_word(t, i);
@@ -55,10 +98,10 @@ static bool is_argument(const struct code_tokens *t, size_t i, size_t end) {
         if (word == WORD_SEMICOLON || (word == WORD_COMMA && depth == 0)) {
             break;
         }
-        given |= code_token_is(t, i, "argv") && code_token_is(t, i + 2, "1");
+        given |= is_list(t, i, m) && code_token_is(t, i + 2, "1");
         only =
-            word != WORD_NAME ||
-            code_token_in(t, i, "argc argv atoi atol std stoi stol strtol NULL nullptr");
+            word != WORD_NAME || is_count(t, i, m) || is_list(t, i, m) ||
+            code_token_in(t, i, "atoi atol std stoi stol strtol NULL nullptr");
     }
     return given && only;
 }
@@ -71,7 +114,8 @@ static bool is_read(const struct host_program *p, const struct place *at) {
     uint64_t name = code_token_hash(at->t, at->from);
     for (size_t i = in ? in->body : 0; in && i < in->body_end; i++) {
         if (code_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
-            code_word(t, i + 1) == WORD_ASSIGN && is_argument(t, i + 2, in->body_end)) {
+            code_word(t, i + 1) == WORD_ASSIGN &&
+            is_argument(t, i + 2, in->body_end, main_words(p))) {
             return true;
         }
     }
@@ -163,8 +207,8 @@ static size_t behind_else(const struct code_tokens *t, size_t i) {
 
 /* "if (argc != 3) { ... return 1; }" wants two, as "if (argc == 3) ...; else exit(1);".
  */
-static unsigned wanted_at(const struct code_tokens *t, size_t i) {
-    bool check = code_token_is(t, i, "if") && code_token_is(t, i + 2, "argc") &&
+static unsigned wanted_at(const struct code_tokens *t, size_t i, struct main_words m) {
+    bool check = code_token_is(t, i, "if") && is_count(t, i + 2, m) &&
                  code_token_in(t, i + 3, "!= < <= ==") &&
                  code_word(t, i + 5) == WORD_PAREN_CLOSE;
     size_t other = check && code_token_is(t, i + 3, "==") ? behind_else(t, i + 6) : i + 6;
@@ -174,9 +218,9 @@ static unsigned wanted_at(const struct code_tokens *t, size_t i) {
 }
 
 /* Whether argument n is read as a number. */
-static bool is_number(const struct code_tokens *t, unsigned n) {
+static bool is_number(const struct code_tokens *t, unsigned n, struct main_words m) {
     for (size_t i = 1; i < t->count; i++) {
-        if (code_token_is(t, i, "argv") && number_at(t, i + 2) == n &&
+        if (is_list(t, i, m) && number_at(t, i + 2) == n &&
             code_token_in(t, i - 2,
                           "atoi atol atoll atof stoi stol stoll stof stod strtol "
                           "strtoul strtof strtod")) {
@@ -186,13 +230,15 @@ static bool is_number(const struct code_tokens *t, unsigned n) {
     return false;
 }
 
-static unsigned wanted_numbers(const struct code_tokens *t) {
+static unsigned wanted_numbers(const struct host_program *p) {
+    const struct code_tokens *t = &p->b.tokens;
+    struct main_words m = main_words(p);
     unsigned wanted = 0;
     for (size_t i = 1; i < t->count && !wanted; i++) {
-        wanted = wanted_at(t, i);
+        wanted = wanted_at(t, i, m);
     }
     for (unsigned n = 1; n <= wanted; n++) {
-        if (!is_number(t, n)) {
+        if (!is_number(t, n, m)) {
             return 0;
         }
     }
@@ -201,7 +247,8 @@ static unsigned wanted_numbers(const struct code_tokens *t) {
 
 unsigned draft_argument_numbers(const struct host_program *p) {
     unsigned n = 0;
-    while (n < WANTED_MAX && is_number(&p->b.tokens, n + 1)) {
+    struct main_words m = main_words(p);
+    while (n < WANTED_MAX && is_number(&p->b.tokens, n + 1, m)) {
         n++;
     }
     return n;
@@ -212,7 +259,7 @@ json_t *draft_arguments(struct host_program *p, const struct declaration *kernel
     const struct code_tokens *t = &p->b.tokens;
     json_t *ret = json_array();
     size_t label = launch_label(p, kernel);
-    unsigned wanted = wanted_numbers(t);
+    unsigned wanted = wanted_numbers(p);
     if (label) {
         const struct code_token *number = &t->list[label];
         json_array_append_new(

@@ -11,7 +11,7 @@
 #define SYMBOL_ENTRY 0x10 /* st_other of a __global__ function */
 #define RESERVED_SHARED_SM90 1024 /* counted in .nv.shared.* from sm_90 on */
 
-#define MAX_KERNELS 4096
+#define MAX_KERNELS 65536
 #define MAX_NAME 4096
 
 enum attribute {

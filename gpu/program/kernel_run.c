@@ -47,6 +47,7 @@ static void on_end(const json_t *answer, json_t *worker,
     r->result = json_deep_copy(answer);
     json_object_set_new(r->result, "worker", worker);
     program_set_summary(r->result);
+    program_set_hint(r->result, r->params);
     r->dir = json_get_string(r->params, "save", NULL);
     if (r->dir && json_array_size(json_object_get(r->result, "files"))) {
         r->work = work_start(call_origin(r->call)->loop, save_on_thread, on_saved, r);

@@ -10,5 +10,9 @@ void program_describe(const json_t *result, struct buf *out);
  * launches, 2 findings". */
 void program_set_summary(json_t *result);
 
+/* Sets "hint" where the program failed and no finding says why: what to look at next.
+ * params: the request. */
+void program_set_hint(json_t *result, const json_t *params);
+
 extern const struct operation program_operations[];
 extern const size_t program_operation_count;

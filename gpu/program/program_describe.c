@@ -5,7 +5,7 @@
 #include "gpu/program/kernel_run.h"
 #include "protocol/finding.h"
 
-enum { MAX_ROWS = 8, MAX_FINDINGS = 20, MAX_SHOWN = 1500, MAX_TEXT = 6000 };
+enum { MAX_ROWS = 8, MAX_FINDINGS = 20, MAX_SHOWN = 1500, MAX_TEXT = 6000, MAX_WHY = 160 };
 
 static size_t count_of(const json_t *result, const char *name) {
     return json_array_size(json_object_get(result, name));
@@ -29,8 +29,13 @@ void program_set_summary(json_t *result) {
     autobuf out = BUF_INIT(1024);
     const char *signal = json_get_string(result, "signal", NULL);
     const json_t *status = json_object_get(result, "exit_status");
+    const char *why =
+        json_get_string(json_object_get(result, "error"), "message", NULL);
     buf_adds(&out, json_get_string(result, "verdict", "?"));
-    if (signal) {
+    if (why) {
+        size_t len = strlen(why), cut = text_cut(why, len, MAX_WHY);
+        buf_addf(&out, ": %.*s%s", (int)cut, why, cut < len ? "…" : "");
+    } else if (signal) {
         buf_addf(&out, ": ended by %.20s", signal);
     } else if (json_is_integer(status)) {
         buf_addf(&out, ": exit status %lld", (long long)json_integer_value(status));
@@ -40,6 +45,11 @@ void program_set_summary(json_t *result) {
         buf_addf(&out, ", %lld launch%s", (long long)launches, launches == 1 ? "" : "es");
     }
     const json_t *findings = json_object_get(result, "findings");
+    if (!json_object_get(result, "launches")) { /* it did not run */
+        add_count(&out,
+                  findings_count(json_object_get(result, "diagnostics"), FINDING_ERROR),
+                  "error");
+    }
     add_count(&out, findings_count(findings, FINDING_ERROR), "finding");
     add_count(&out, findings_count(findings, FINDING_WARNING), "warning");
     add_count(&out, count_of(result, "api_errors"), "failed call");
@@ -98,16 +108,20 @@ static void tell_findings(const json_t *findings, struct buf *out) {
     }
 }
 
+static void tell_hint(const json_t *of, struct buf *out) {
+    const char *hint = json_get_string(of, "hint", NULL);
+    if (hint) {
+        buf_addf(out, "hint: %s\n", hint);
+    }
+}
+
 static void tell_error(const json_t *result, struct buf *out) {
     const json_t *error = json_object_get(result, "error");
-    const char *hint = json_get_string(error, "hint", NULL);
     if (error) {
         buf_addf(out, "%s: %s\n", json_get_string(error, "stage", ""),
                  json_get_string(error, "message", ""));
     }
-    if (hint) {
-        buf_addf(out, "hint: %s\n", hint);
-    }
+    tell_hint(error, out);
     json_each(json_object_get(result, "unsupported"), i, one) {
         if (i < 4 * MAX_ROWS) {
             const char *what = json_get_string(one, "what", "?");
@@ -221,6 +235,7 @@ void program_describe(const json_t *result, struct buf *out) {
     bool ran = json_object_get(result, "launches") != NULL;
     buf_addf(&text, "%s\n", json_get_string(result, "summary", "?"));
     tell_error(result, &text);
+    tell_hint(result, &text);
     tell_findings(json_object_get(result, "findings"), &text);
     if (!ran) {
         tell_findings(json_object_get(result, "diagnostics"), &text);

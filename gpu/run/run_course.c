@@ -20,16 +20,18 @@ uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k) {
     return trial_seed(~run->seed, i, k);
 }
 
-static void time_is_up(struct course *run) {
-    course_end(run, "timeout", "run", "wall_time",
-               "time ran out before the run was complete",
+static void time_is_up(struct course *run, const char *stage) {
+    bool reference = strcmp(stage, "reference") == 0;
+    course_end(run, "timeout", reference ? stage : "run", "wall_time",
+               reference ? "time ran out before the reference had ended"
+                         : "time ran out before the run was complete",
                "give smaller sizes, or a larger `timeout_s`");
 }
 
 void course_end_failed(struct course *run, const char *stage, const char *code,
                        const char *message) {
     if (trials_stopped()) {
-        time_is_up(run);
+        time_is_up(run, stage);
     } else {
         course_end(run, "error", stage, code, message, NULL);
     }
@@ -42,7 +44,7 @@ static void end_of_problem(struct course *run, struct trial_problem *problem,
         course_end(run, "unsupported", problem->stage, problem->code, problem->err.msg,
                    "the emulator does not run these instructions yet; a GPU does");
     } else if (trials_stopped()) {
-        time_is_up(run);
+        time_is_up(run, reference ? "reference" : "run");
     } else {
         course_end(run, "error", reference ? "reference" : problem->stage, problem->code,
                    problem->err.msg, *problem->hint ? problem->hint : NULL);
@@ -90,7 +92,7 @@ static void end_of_launch(struct course *run, const struct trial *t, bool refere
                    "the instruction budget was used up before the run was complete",
                    "give smaller sizes, or a larger \"instructions\" budget");
     } else if (t->end == BACKEND_STOPPED) {
-        time_is_up(run);
+        time_is_up(run, reference ? "reference" : "run");
     } else if (reference) {
         end_of_reference(run, t);
     } else {

@@ -1,10 +1,13 @@
 #include "gpu/validate/validate_verdict.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
 
 #include <math.h>
+
+#define SUMMARY_WORDS 160 /* bytes of an error's message */
 
 static json_int_t wrong_elements(const json_t *item) {
     json_int_t wrong = 0;
@@ -117,7 +120,10 @@ static char *summary_of(const json_t *result) {
     const char *opcode = json_get_string(
         json_array_get(json_object_get(result, "unsupported"), 0), "opcode", NULL);
     const char *message = opcode ? opcode : json_get_string(error, "message", "");
-    return *message ? xasprintf("%s: %.80s", verdict, message) : xstrdup(verdict);
+    size_t len = strlen(message), cut = text_cut(message, len, SUMMARY_WORDS);
+    return *message ? xasprintf("%s: %.*s%s", verdict, (int)cut, message,
+                                cut < len ? "…" : "")
+                    : xstrdup(verdict);
 }
 
 /* Warnings of the compiler and of the run: they decide nothing unless `strict` asks. */

@@ -192,7 +192,11 @@ static void on_ended(void *owner, struct worker_child *child) {
     } else if ((vanished || suspect) && run->attempts + 1 < MAX_ATTEMPTS) {
         run_again(w, run);
     } else {
-        run_reply(w, run, answer_of_death(w, run, child));
+        json_t *answer = answer_of_death(w, run, child);
+        uint64_t begun_ms = run->deadline_ms - run->job.limits.wall_ms;
+        json_object_set_new(answer, "compile_ms",
+                            json_integer((json_int_t)(clock_ms() - begun_ms)));
+        run_reply(w, run, answer);
     }
 }
 

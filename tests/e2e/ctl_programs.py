@@ -57,10 +57,15 @@ def says_no(room):
         f.write("int main(void) { return nothing; }\n")
     status, out, _ = room.run("kernel", "run", "bad.cu")
     assert status == 1 and "bad.cu:1:" in out and "compile: the program does not compile" in out, out
+    assert out.endswith("\nerror: the program does not compile, 1 error\n"), out
+    with open(room.dir + "/usage.cu", "w") as f:
+        f.write("int cudaFree(void *);\nint main(int argc, char **argv) { cudaFree(0); return argc < 2; }\n")
+    status, out, _ = room.run("kernel", "run", "usage.cu")
+    assert status == 1 and "if it wants arguments, give them as words after --\n" in out, out
     with open(room.dir + "/missing.cu", "w") as f:
         f.write("int cublasX(void), cudaY(void);\nint main(void) { return cublasX() + cudaY(); }\n")
     status, out, _ = room.run("kernel", "run", "missing.cu")
-    assert status == 2 and "  cublasX  missing.cu:2\n  cudaY  missing.cu:2\n" in out and "unsupported\n" in out, out
+    assert status == 2 and "  cublasX  missing.cu:2\n  cudaY  missing.cu:2\n" in out and "\nunsupported: the program calls" in out, out
     status, out, _ = room.run("kernel", "run", "none.cu")
     assert status == 2, out
 

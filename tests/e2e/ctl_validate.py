@@ -109,7 +109,7 @@ def what_nobody_judges_is_status_1(room):
     code, out, _ = room.validate("unjudged.cu")
     same(code, 1)
     holds(out, r"^spec: nothing says what the kernel should write to 'y'", r"^hint: say in \"expect\"",
-          r"^n=1024 +0 +y +1024 +– +– +– +not judged$", r"^unjudged, ")
+          r"^n=1024 +0 +y +1024 +– +– +– +not judged$", r"^unjudged: nothing says what the kernel should write to 'y'.*, \d trials, ")
     assert "again:" not in out
 
 
@@ -358,7 +358,7 @@ def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     code, out, _ = room.validate("typo.cu")
     same(code, 1)
     holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^",
-          r"^compile: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$", r"^error$")
+          r"^compile: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$", r"^error: it does not compile: identifier")
     assert "again:" not in out, out  # no trial had the seed
     room.kernel("nested", GOOD + "__global__ void outer(float *x) { scale<<<1, 1>>>(x, x, 1); }\n")
     code, out, _ = room.validate("nested.cu")
@@ -394,7 +394,18 @@ def a_kernel_that_does_not_end_is_a_timeout(room):
     code, out, _ = room.validate("loop.cu")
     same(code, 1)
     holds(out, r"^loop\.cu:3:\d+: warning: Threads were still running here", r"^n=1024 .*timeout$",
-          r"^hint: ", r"^timeout, 1 trial")
+          r"^hint: ", r"^timeout: .*, 1 trial")
+
+
+def a_reference_that_does_not_fit_is_told_last(room):
+    """No row of the kernel's trial, which ended well; time that the reference took is the reference's."""
+    for source, words in (("__global__ void r(float *y) { y[0] = 1; }", "expect.kernel.args: the kernel takes 1 arguments"),
+                          ("__global__ void r(float *y, const float *x, int n) { for (;;) atomicAdd(y, 1.0f); }",
+                           "time ran out before the reference had ended")):
+        room.kernel("fits", GOOD, expect={"kernel": {"source": source}}, timeout_s=3)
+        code, out, _ = room.validate("fits.cu")
+        assert code and f"\nreference: {words}" in "\n" + out and re.search(f"^(error|timeout): {words}.*, 1 trial", out, re.M), out
+        assert "\ncase " not in out, out
 
 
 def a_check_that_proves_nothing_is_status_2(room):
@@ -445,7 +456,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          wrong_elements_have_bars_and_a_seed_that_repeats_them,
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
-         a_kernel_that_does_not_end_is_a_timeout, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
+         a_kernel_that_does_not_end_is_a_timeout, a_reference_that_does_not_fit_is_told_last, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,

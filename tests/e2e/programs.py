@@ -153,6 +153,9 @@ def numbers_that_a_program_needs_are_examples(d):
     other = other.replace("int main", "static void usage(void) { exit(1); }\nint main")
     r = init(d, d.put("wants.cu", SPOKEN + other))
     assert r["spec"]["launch"]["block"] == [4] and r["spec"]["comment"].endswith("with the arguments 256 256"), r
+    renamed = text.replace("argc", "n_words").replace("argv", "words").replace("wants.cu", "renamed.cu")
+    r = init(d, d.put("renamed.cu", SPOKEN + renamed))
+    assert r["from"] == "run" and r["spec"]["comment"].endswith("with the arguments 256 256"), r
     r = init(d, "wants.cu", 192, 1)
     assert r["spec"]["launch"]["block"] == [3] and not any("example" in u["why"] for u in r["unknown"]), r
     r = init(d, d.put("wants.cu", SPOKEN + text.replace("atoi(argv[2])", "strlen(argv[2])")))
@@ -320,6 +323,21 @@ def says_its_end(d):
     r = d.run_text(program('char b[9] = ""; fgets(b, 9, stdin); fprintf(stderr, "%s-%s-%s", argv[1], argv[2], b); return 3;'),
                    "a b", "--x", stdin="in")
     assert r["verdict"] == "fail" and r["exit_status"] == 3 and r["stderr"] == "a b---x-in" and "note" not in r, r
+
+
+def a_fail_without_a_finding_has_a_next_step(d):
+    """What it printed last, and what it has not been given; the first failed call; nothing where a finding says why."""
+    r = d.run_text(program('fputs("usage: n a\\n\\n", stderr); return argc < 2;', "int cudaFree(void *);\n"))
+    assert r["hint"] == ('no check says why: the program itself ended with status 1, after printing "usage: n a", and launched no kernel; '
+                         "if it wants arguments, give them as `args`"), r
+    r = d.run_text(program("cudaFree(0); raise(SIGTERM);", "#include <signal.h>\nint cudaFree(void *);\n"), 1)
+    assert r["hint"] == "no check says why: the program itself ended by SIGTERM, and launched no kernel", r
+    r = d.run_text(program("void *p; return cudaMalloc(&p, 1ull << 60);", "int cudaMalloc(void **, size_t);\n"))
+    assert "first failed call, cudaMalloc" in r["hint"], r
+    d.put("wrong.cu", kernel("r0/wrong.cu").replace("!= i;", "!= 2 * i;").replace("return 0", "return bad"))
+    r = d.run("wrong.cu", 4)
+    assert r["verdict"] == "fail" and r["hint"].endswith('after printing "3 wrong"; races were not looked for (`checks` all)'), r
+    assert "hint" not in d.run("count.cu", 4) and "hint" not in d.run("count.cu", 6)
 
 
 def says_what_it_did_not_check(d):
@@ -601,7 +619,7 @@ def main():
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
                      tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
-                     says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, files_have_their_own_names, reads_and_writes, gets_what_it_names, several_files,
+                     a_fail_without_a_finding_has_a_next_step, says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, files_have_their_own_names, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
     for name in ILL:

@@ -227,6 +227,9 @@ static void danger_check(struct worker_process *w, struct danger *d) {
     char *answer = json_dumps(result, 0);
     cr_expect(strstr(d->outcomes, outcome_of(result)) != NULL, "%s: %.600s", d->what,
               answer);
+    cr_expect(strcmp(outcome_of(result), "timeout") != 0 ||
+                  json_get_integer(result, "compile_ms", 0) > 0,
+              "%s took no time", d->what);
     cr_expect(!d->code || strstr(answer, d->code), "%s: %.600s", d->what, answer);
     cr_expect_gt((int)json_array_size(json_object_get(result, "diagnostics")), 0, "%s",
                  d->what);

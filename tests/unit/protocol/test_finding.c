@@ -17,6 +17,22 @@ static void same(const json_t *got, const char *want) {
     cr_assert(eq(int, json_equal(got, wanted), 1), "got %s", text);
 }
 
+Test(finding, the_same_fix_is_told_once) {
+    const struct finding_span at = {.line = 1, .column = 1}, other = {.line = 2, .column = 1};
+    json_t *all = json_array();
+    for (int k = 0; k < 3; k++) {
+        json_t *f = finding_new("nvrtc", "20", FINDING_ERROR, "m", "k.cu", &other);
+        finding_add_fix(f, "add #include <mma.h>", "k.cu", k < 2 ? &at : &other, "x");
+        json_array_append_new(all, f);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        const json_t *f = json_array_get(all, k);
+        const json_t *fix = json_array_get(json_object_get(f, "fixes"), 0);
+        cr_expect_eq(finding_fix_is_new(all, f, fix), k != 1, "%zu", k);
+    }
+    json_decref(all);
+}
+
 Test(finding, a_finding_has_the_one_shape) {
     autojson *f = finding_new("nvrtc", "68", FINDING_ERROR, "integer \x1b[1mconversion",
                               "k.cu", &(struct finding_span){12, 5, 12, 9});

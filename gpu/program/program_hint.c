@@ -1,0 +1,75 @@
+/* program_hint: the next step where a program failed and nothing was found in it. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "gpu/program/kernel_run.h"
+#include "protocol/finding.h"
+
+enum { MAX_LINE = 120, MAX_HINT = 1024 };
+
+/* The last line of a text that is not empty. */
+static char *last_line(const char *text) {
+    size_t end = strlen(text);
+    while (end && strchr(" \t\r\n", text[end - 1])) {
+        end--;
+    }
+    size_t begin = end;
+    while (begin && text[begin - 1] != '\n') {
+        begin--;
+    }
+    return xstrndup(text + begin, text_cut(text + begin, end - begin, MAX_LINE));
+}
+
+/* "The program itself ended with status 1, after printing \"FAILED\"" */
+static void tell_end(const json_t *result, struct buf *out) {
+    const json_t *status = json_object_get(result, "exit_status");
+    autofree char *error = last_line(json_get_string(result, "stderr", ""));
+    autofree char *said = last_line(json_get_string(result, "stdout", ""));
+    const char *line = *error ? error : said;
+    buf_adds(out, "no check says why: the program itself ended");
+    if (json_is_integer(status)) {
+        buf_addf(out, " with status %lld", (long long)json_integer_value(status));
+    } else {
+        buf_addf(out, " by %.20s", json_get_string(result, "signal", "a signal"));
+    }
+    if (*line) {
+        buf_addf(out, ", after printing \"%s\"", line);
+    }
+}
+
+static void tell_choices(const json_t *result, const json_t *params, struct buf *out) {
+    bool launched = json_array_size(json_object_get(result, "launches"));
+    const json_t *skipped = json_object_get(result, "skipped_launches");
+    bool races = !strstr(json_get_string(result, "note", ""), "races");
+    if (!launched) {
+        buf_adds(out, ", and launched no kernel");
+    }
+    if (!launched && !json_array_size(json_object_get(params, "args"))) {
+        buf_adds(out, "; if it wants arguments, give them as `args`");
+    }
+    if (launched && !races) {
+        buf_adds(out, "; races were not looked for (`checks` all)");
+    }
+    if (json_get_integer(skipped, "launches", 0)) {
+        buf_adds(out, "; some launches were skipped (`run_all_launches` executes all)");
+    }
+}
+
+void program_set_hint(json_t *result, const json_t *params) {
+    autobuf out = BUF_INIT(MAX_HINT);
+    const json_t *first = json_array_get(json_object_get(result, "api_errors"), 0);
+    if (!json_says(result, "verdict", "fail") ||
+        findings_count(json_object_get(result, "findings"), FINDING_ERROR)) {
+        return;
+    }
+    if (first) {
+        buf_addf(&out, "begin with the first failed call, %.80s: what follows may come of it",
+                 json_get_string(first, "function", "?"));
+    } else if (json_get_integer(result, "exit_status", 1) != 0) {
+        tell_end(result, &out);
+        tell_choices(result, params, &out);
+    } else {
+        buf_adds(&out, "only `strict` makes this fail: see the warnings and leaks");
+    }
+    json_object_set_new(result, "hint", json_clean(out.data, out.len));
+}
