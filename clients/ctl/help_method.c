@@ -1,5 +1,6 @@
 /* The help of one command, written from its operation's schema. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/method.h"
 
@@ -227,10 +228,7 @@ static bool is_plain(const json_t *value) {
 
 /* Whether a person would type it: a value, several, or NAME=VALUE. */
 static bool is_typed(const json_t *value) {
-    bool typed = true;
-    json_each(value, i, one) {
-        typed &= is_plain(one);
-    }
+    bool typed = !json_any(value, one, !is_plain(one));
     json_each_member(value, key, one) {
         typed &= is_plain(one);
     }

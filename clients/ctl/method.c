@@ -69,10 +69,8 @@ bool schema_has_type(const json_t *schema, const char *type) {
     const json_t *is = json_object_get(schema, "type");
     bool has = json_is_string(is) ? strcmp(json_string_value(is), type) == 0
                                   : json_has_text(is, type);
-    json_each(json_object_get(schema, "anyOf"), i, one) {
-        has = has || schema_has_type(one, type);
-    }
-    return has;
+    return has ||
+           json_any(json_object_get(schema, "anyOf"), one, schema_has_type(one, type));
 }
 
 bool method_takes_words(const json_t *method) {

@@ -204,12 +204,10 @@ static void free_files(struct watch *w) {
 bool watch_touches(const struct watch *w, const char *path) {
     struct watch alone = {.include_dirs = w->include_dirs,
                           .include_count = w->include_count};
-    bool touched = false;
     add_file(&alone, path_normalize(path));
     add_included(&alone);
-    for (size_t i = 0; i < w->file_count; i++) {
-        touched = touched || (w->is_changed[i] && has_file(&alone, w->files[i]));
-    }
+    bool touched =
+        any_of(i, 0, w->file_count, w->is_changed[i] && has_file(&alone, w->files[i]));
     free_files(&alone);
     return touched;
 }

@@ -1,5 +1,6 @@
 #include "gpu/device/steady.h"
 
+#include "base/find.h"
 #include "gpu/ptx/lower/register_flow.h"
 
 #define ANYWHERE (UINT64_C(1) << 63) /* a pointer that is not traced to a parameter */
@@ -99,11 +100,8 @@ static void memory_takes(struct traces *t, const struct ptx_instruction *i, bool
 /* The operands from `first` on. */
 static bool rest_varies(const struct traces *t, const struct ptx_instruction *i,
                         unsigned first) {
-    bool varies = false;
-    for (unsigned k = first; k < i->operand_count; k++) {
-        varies |= operand_varies(t, &t->f->operands[i->operands + k]);
-    }
-    return varies;
+    return any_of(k, first, i->operand_count,
+                  operand_varies(t, &t->f->operands[i->operands + k]));
 }
 
 static void store_note(struct traces *t, const struct ptx_instruction *i,

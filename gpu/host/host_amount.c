@@ -32,12 +32,8 @@ static struct host_size *size_find(struct host_sizes *s, size_t variable, uint64
 
 /* By another size, or by a function of check specs. */
 static bool name_taken(const struct host_sizes *s, const char *name) {
-    bool taken =
-        !strcmp(name, "min") || !strcmp(name, "max") || !strcmp(name, "ceil_div");
-    for (size_t i = 0; i < s->count; i++) {
-        taken |= !strcmp(s->list[i].name, name);
-    }
-    return taken;
+    return !strcmp(name, "min") || !strcmp(name, "max") || !strcmp(name, "ceil_div") ||
+           any_of(i, 0, s->count, !strcmp(s->list[i].name, name));
 }
 
 /* A size of this name and value; the number where it can be none. */

@@ -47,11 +47,9 @@ static bool is_host_option(const char *word, size_t len) {
     static const char *const passed_on[] = {"-Wl", "-Wa", "-Wp", NULL};
     autofree char *text = xstrndup(word, len);
     bool good =
-        any_of(i, 0, ARRAY_LEN(starts), !strncmp(text, starts[i], strlen(starts[i])));
-    for (size_t i = 0; i < ARRAY_LEN(never); i++) {
-        good &= !strstr(text, never[i]);
-    }
-    good &= !strings_have(passed_on, text);
+        any_of(i, 0, ARRAY_LEN(starts), !strncmp(text, starts[i], strlen(starts[i]))) &&
+        !any_of(i, 0, ARRAY_LEN(never), strstr(text, never[i])) &&
+        !strings_have(passed_on, text);
     for (const char *c = text; *c; c++) {
         good &= isalnum((unsigned char)*c) || strchr("-_=+.", *c) != NULL;
     }

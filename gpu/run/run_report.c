@@ -214,10 +214,9 @@ bool run_report_keep(json_t *findings, json_t *finding) {
 /* A read of what was not written is what an error at the same line about the same memory
  * led to: a race with the write that should have come first. */
 static bool explains(const json_t *cause, const json_t *effect) {
-    bool there = same_line(cause, effect);
-    json_each(json_object_get(cause, "related"), i, side) {
-        there |= same_line(side, effect);
-    }
+    bool there =
+        same_line(cause, effect) ||
+        json_any(json_object_get(cause, "related"), side, same_line(side, effect));
     return there && json_says(effect, "code", "uninitialized") &&
            !same_text(cause, effect, "code") && same_text(cause, effect, "buffer") &&
            same_text(cause, effect, "kernel") && json_says(cause, "severity", "error");

@@ -1,5 +1,6 @@
 #include "gpu/run/trial.h"
 
+#include "base/find.h"
 #include "base/parts.h"
 #include "base/random.h"
 #include "gpu/spec/spec_tensor_map.h"
@@ -155,11 +156,8 @@ static int fill(struct trial *t, size_t i, char *to, char *also, struct err *err
 }
 
 bool trial_reads_before(const struct kernel_spec *spec, size_t buffer) {
-    bool read = spec->buffers[buffer].init || spec->expect == EXPECT_EXPRESSION;
-    for (size_t k = 0; k < spec->buffer_count; k++) {
-        read = read || spec->buffers[k].judge;
-    }
-    return read;
+    return spec->buffers[buffer].init || spec->expect == EXPECT_EXPRESSION ||
+           any_of(k, 0, spec->buffer_count, spec->buffers[k].judge);
 }
 
 static void keep_copy(struct trial *t, size_t i) {

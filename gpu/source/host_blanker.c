@@ -247,10 +247,8 @@ static bool is_asked(struct host_blanker *b, const struct declaration *d) {
 /* Of a function that a decltype alone asks for, its body goes, unless that says its type.
  */
 static bool body_goes(const struct host_blanker *b, const struct declaration *d) {
-    bool says = b->macros.all_asked || d->has_constexpr;
-    for (size_t i = d->first; i < d->name && !says; i++) {
-        says = code_token_is(&b->tokens, i, "auto");
-    }
+    bool says = b->macros.all_asked || d->has_constexpr ||
+                any_of(i, d->first, d->name, code_token_is(&b->tokens, i, "auto"));
     return !says && d->body;
 }
 

@@ -298,16 +298,13 @@ static char *type_for(const struct code_tokens *own, const struct parts *paramet
 static bool may_call_with(const struct code_tokens *own, const struct parts *wanted,
                           const struct code_tokens *t, const struct parts *told) {
     size_t needed = 0;
-    bool macro = false;
     for (size_t k = 0; k < wanted->count; k++) {
         bool fallback = any_of(i, wanted->list[k].from, wanted->list[k].to,
                                code_word(own, i) == WORD_ASSIGN);
         needed += !fallback;
     }
-    for (size_t k = 0; k < told->count; k++) {
-        macro |= code_token_is_capital(t, told->list[k].from);
-    }
-    return macro || (told->count >= needed && told->count <= wanted->count);
+    return (told->count >= needed && told->count <= wanted->count) ||
+           any_of(k, 0, told->count, code_token_is_capital(t, told->list[k].from));
 }
 
 char *launch_types_deduce(const struct code_tokens *own, const struct declaration *callee,

@@ -1,3 +1,4 @@
+#include "base/find.h"
 #include "gpu/spec/value_tree.h"
 
 #include "base/err.h"
@@ -96,11 +97,8 @@ static unsigned arg_count(const struct value_node *n) {
 
 static bool reads_elements(const struct reader *r, uint16_t at) {
     const struct value_node *n = &r->e->nodes[at];
-    bool reads = n->kind == NODE_ELEMENT || n->kind == NODE_FOLD;
-    for (unsigned k = 0; !reads && k < arg_count(n); k++) {
-        reads = reads_elements(r, n->args[k]);
-    }
-    return reads;
+    return n->kind == NODE_ELEMENT || n->kind == NODE_FOLD ||
+           any_of(k, 0, arg_count(n), reads_elements(r, n->args[k]));
 }
 
 /* The largest parts below `at` that hang on variables outside the fold alone: equal ones

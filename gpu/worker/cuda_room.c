@@ -54,12 +54,10 @@ static size_t path_dirs(char **ret, size_t max) {
 bool cuda_room_has_driver(void) {
     const char *own = getenv("UPSKILLD_LIBCUDA");
     char *dirs[1] = {0};
-    bool found = own && *own ? access(own, R_OK) == 0 : false;
-    found = found || access("/proc/driver/nvidia/version", F_OK) == 0;
-    for (size_t i = 0; !found && i < ARRAY_LEN(library_dirs); i++) {
-        found = holds_driver(library_dirs[i]);
-    }
-    found = found || path_dirs(dirs, 1) > 0;
+    bool found = (own && *own && access(own, R_OK) == 0) ||
+                 access("/proc/driver/nvidia/version", F_OK) == 0 ||
+                 any_of(i, 0, ARRAY_LEN(library_dirs), holds_driver(library_dirs[i])) ||
+                 path_dirs(dirs, 1) > 0;
     free(dirs[0]);
     return found;
 }

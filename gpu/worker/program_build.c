@@ -361,11 +361,8 @@ static bool has_host_compiler(void) {
     static const char *const places[] = {"/usr/bin/g++", "/usr/local/bin/g++",
                                          "/bin/g++"};
     const char *named = getenv("NVCC_CCBIN");
-    bool found = named && access(named, X_OK) == 0;
-    for (size_t i = 0; !found && i < ARRAY_LEN(places); i++) {
-        found = access(places[i], X_OK) == 0;
-    }
-    return found;
+    return (named && access(named, X_OK) == 0) ||
+           any_of(i, 0, ARRAY_LEN(places), access(places[i], X_OK) == 0);
 }
 
 /* Functions of cuBLAS that our header lacks: they do nothing, for any arguments. A program

@@ -96,12 +96,8 @@ static int compile_properties(void *member, const json_t *value, struct err *err
 }
 
 static int compile_required(void *member, const json_t *value, struct err *err) {
-    bool names = json_is_array(value);
-    json_each(value, i, name) {
-        names = names && json_is_string(name);
-    }
     *(const json_t **)member = value;
-    return names ? 0 : expected(err, "a list of names");
+    return json_is_texts(value) ? 0 : expected(err, "a list of names");
 }
 
 static int compile_enum(void *member, const json_t *value, struct err *err) {

@@ -127,15 +127,12 @@ static int compare_texts(const void *a, const void *b) {
 /* Sorted as text: a long list must not cost its square. */
 static bool all_different(const json_t *array) {
     size_t count = json_array_size(array);
-    bool different = true;
     autofree char **texts = xcalloc(count, sizeof *texts);
     json_each(array, i, item) {
         texts[i] = json_dumps(item, JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
     }
     qsort(texts, count, sizeof *texts, compare_texts);
-    for (size_t i = 1; i < count; i++) {
-        different = different && strcmp(texts[i - 1], texts[i]) != 0;
-    }
+    bool different = all_of(i, 1, count, strcmp(texts[i - 1], texts[i]) != 0);
     for (size_t i = 0; i < count; i++) {
         free(texts[i]);
     }

@@ -1,5 +1,6 @@
 /* The name and the description of a skill. */
 #include "base/file.h"
+#include "base/find.h"
 #include "skills/generation/builtin_skill.h"
 
 #include "base/buf.h"
@@ -183,10 +184,9 @@ static void add_subject_word(struct name_subject *u, const char *word, size_t le
     for (char *c = low; *c; c++) {
         *c = (char)tolower((unsigned char)*c);
     }
-    bool known = !fits_name(low) || strings_have(bland_words, low);
-    for (size_t i = 0; i < u->count && !known; i++) {
-        known = strncmp(u->words[i], low, strlen(u->words[i])) == 0;
-    }
+    bool known =
+        !fits_name(low) || strings_have(bland_words, low) ||
+        any_of(i, 0, u->count, strncmp(u->words[i], low, strlen(u->words[i])) == 0);
     if (!known && u->count < SUBJECT_WORDS) {
         memcpy(u->words[u->count++], low, strlen(low) + 1);
     }
@@ -366,10 +366,8 @@ static void add_learnt_words(struct buf *out, const struct lessons *l) {
         l->fixes.count && l->fixes.list[0].change_count ? l->fixes.list[0].changes : NULL;
     bool renamed = c && c->kind == CHANGE_COMMAND && !strchr(c->from, ' ');
     bool says = u.count >= 3 || (renamed && u.count == 1);
-    for (size_t i = 0; i < u.count && program; i++) {
-        says |= strcmp(u.words[i], program) == 0;
-    }
-    if (program && fits_name(program) && !says) {
+    if (program && fits_name(program) && !says &&
+        !any_of(i, 0, u.count, strcmp(u.words[i], program) == 0)) {
         add_name_word(out, program);
     }
     for (size_t i = 0; i < u.count; i++) {

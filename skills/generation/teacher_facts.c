@@ -1,6 +1,7 @@
 #include "skills/generation/teacher_facts.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "skills/check/hardware_table.h"
 #include "skills/kernel_project/build_toml_keys.h"
 
@@ -59,12 +60,11 @@ static void tell_device(struct buf *out, const char *device) {
 }
 
 static void tell_hardware(struct buf *out, const char *text) {
-    bool told[64] = {false}, any = false;
+    bool told[64] = {false};
     buf_adds(out, "\nChecked numbers, for what the skill says of hardware; leave out "
                   "those that its task does not need:\n");
-    for (size_t i = 0; i < hardware_device_count; i++) {
-        any |= names_device(text, &hardware_devices[i]);
-    }
+    bool any =
+        any_of(i, 0, hardware_device_count, names_device(text, &hardware_devices[i]));
     for (size_t i = 0; i < hardware_device_count && i < 64; i++) {
         const struct hardware_device *d = &hardware_devices[i];
         bool named = any ? names_device(text, d) : strcmp(d->name, "H100") == 0;

@@ -189,10 +189,8 @@ static void mend_language(struct markdown_code *code) {
 
 /* Takes path over. */
 static void add_file(struct answer_code *c, char *path, size_t block) {
-    struct answer_file *file = NULL;
-    for (size_t i = 0; i < c->file_count && !file; i++) {
-        file = strcmp(c->files[i].path, path) == 0 ? &c->files[i] : NULL;
-    }
+    struct answer_file *file =
+        list_find(one, c->files, c->file_count, strcmp(one->path, path) == 0);
     if (!file && c->file_count == ANSWER_MAX_FILES) {
         free(path);
         return;

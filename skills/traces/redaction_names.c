@@ -116,10 +116,7 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     if (!may_name(s, len, ret)) {
         return false;
     }
-    ret->is_upper = true;
-    for (size_t i = begin; i < ret->end; i++) {
-        ret->is_upper = ret->is_upper && !islower((unsigned char)s[i]);
-    }
+    ret->is_upper = !any_of(i, begin, ret->end, islower((unsigned char)s[i]));
     ret->kind = secret_naming(s + begin, ret->end - begin);
     ret->is_element = at > 0 && s[at - 1] == '<';
     ret->is_header = memchr(s + begin, '-', ret->end - begin) != NULL;

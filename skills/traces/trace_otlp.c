@@ -4,6 +4,7 @@
  * Spans come as they ended, so they are put in order of their start. A chat span repeats
  * the conversation so far: of its input only what is behind the last known message is
  * new. */
+#include "base/find.h"
 #include "skills/traces/trace_branch.h"
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
@@ -44,10 +45,8 @@ static json_t *attribute_value(const char *name, const json_t *any) {
         "gen_ai.tool.call.result"};
     const char *count = json_get_string(any, "intValue", NULL);
     const char *s = json_get_string(any, "stringValue", NULL);
-    bool holds_json = false;
-    for (size_t i = 0; s && i < ARRAY_LEN(in_texts); i++) {
-        holds_json |= is(name, in_texts[i]) && strchr("[{", s[strspn(s, " \n")]);
-    }
+    bool holds_json = s && strchr("[{", s[strspn(s, " \n")]) &&
+                      any_of(i, 0, ARRAY_LEN(in_texts), is(name, in_texts[i]));
     autofree char *copy = holds_json ? xstrdup(s) : NULL;
     json_t *parsed = copy ? json_parse(copy, strlen(copy), NULL) : NULL;
     return parsed  ? parsed

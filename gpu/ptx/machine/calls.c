@@ -1,5 +1,6 @@
 #include "gpu/ptx/machine/calls.h"
 
+#include "base/find.h"
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/machine/system_calls.h"
 
@@ -60,10 +61,8 @@ static const struct code *call_target(const struct warp *w, const struct call_si
         return NULL;
     }
     uint32_t index = (uint32_t)(number - 1);
-    bool listed = site->target_count == 0;
-    for (uint32_t k = 0; k < site->target_count; k++) {
-        listed = listed || site->targets[k] == index;
-    }
+    bool listed = site->target_count == 0 ||
+                  any_of(k, 0, site->target_count, site->targets[k] == index);
     const struct code *c = p->codes[index];
     return listed && c && !c->function->is_entry &&
                    signature_fits(p->module, c->function, site)

@@ -320,11 +320,8 @@ static bool is_written(const struct allocation *a, uint64_t offset) {
 
 bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes) {
     const struct allocation *a = memory_find(m->memory, address);
-    bool all = true;
-    for (uint64_t k = 0; a && a->shadow && k < bytes; k++) {
-        all = all && is_written(a, address - a->address + k);
-    }
-    return all;
+    return !a || !a->shadow ||
+           all_of(k, 0, bytes, is_written(a, address - a->address + k));
 }
 
 bool machine_is_touched(const struct machine *m, uint64_t address) {

@@ -4,6 +4,7 @@
  * between the products of one pipeline stage), to the wgmma.wait_group that waits for its
  * group. Said of registers on any path (register_flow.h); at run time it is told only
  * where a product has not been waited for. */
+#include "base/find.h"
 #include "gpu/ptx/lower/register_flow.h"
 #include "gpu/ptx/matrix/wgmma.h"
 
@@ -122,11 +123,8 @@ static void flow_step(const struct register_flow *flow, uint32_t at, uint64_t *s
         }
         return;
     }
-    bool reads = false;
     unsigned results = result_count(i);
-    for (unsigned k = results; k < i->operand_count; k++) {
-        reads = reads || operand_reads(w, set, &o[k]);
-    }
+    bool reads = any_of(k, results, i->operand_count, operand_reads(w, set, &o[k]));
     bool moves = i->opcode == PTX_OP_MOV && o[0].kind == PTX_OPERAND_REGISTER &&
                  o[1].kind == PTX_OPERAND_REGISTER;
     w->early[at] |= reads && !moves;
@@ -140,11 +138,7 @@ static void flow_step(const struct register_flow *flow, uint32_t at, uint64_t *s
 }
 
 bool *wgmma_early(const struct ptx_function *f) {
-    bool any = false;
-    for (uint32_t k = 0; k < f->code_count && !any; k++) {
-        any = is_product(&f->code[k]);
-    }
-    if (!any) {
+    if (!any_of(k, 0, f->code_count, is_product(&f->code[k]))) {
         return NULL;
     }
     struct flow w = {.f = f, .plane = f->register_count / 64 + 1};

@@ -104,10 +104,7 @@ static void rename_operands(const struct ptx_module *m, struct ptx_operand *oper
 
 /* Replaces aliases by their functions. */
 static void resolve_aliases(struct ptx_module *m) {
-    bool any = false;
-    for (uint32_t i = 0; i < m->function_count; i++) {
-        any = any || m->functions[i].alias;
-    }
+    bool any = any_of(i, 0, m->function_count, m->functions[i].alias);
     for (uint32_t i = 0; any && i < m->function_count; i++) {
         struct ptx_function *f = &m->functions[i];
         rename_operands(m, f->operands, f->operand_count);
