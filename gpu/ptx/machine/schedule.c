@@ -20,7 +20,6 @@
 #define RESIDENT_MAX 4096
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
-#define POLL_ROUNDS 64                     /* they may wait for blocks that come later */
 #define THREADS_MAX 256
 
 /* ---- a processor's blocks ---- */
@@ -225,7 +224,7 @@ static bool awaits_host(const struct run *run) {
  * many blocks as there are begin beside them; on a device all that fit do. */
 static void relieve(struct processor *w, uint32_t before) {
     w->polls = w->resident_count == before && all_poll(w) ? w->polls + 1 : 0;
-    if (w->polls < POLL_ROUNDS) {
+    if (w->polls < IDLE_ROUNDS) {
         return;
     }
     w->polls = 0;
