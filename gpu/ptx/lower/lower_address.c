@@ -6,7 +6,6 @@
 void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t *to = LANES(uint64_t, w, s->dst);
     const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
-    const uint32_t *on = WARP_HEAD(w)->lane_mask;
     uint64_t add = (uint64_t)s->offset;
     if (mask == UINT32_MAX) {
         for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -14,8 +13,8 @@ void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
         }
         return;
     }
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        to[l] = on[l] ? from[l] + add : to[l];
+    bits_each(l, mask) {
+        to[l] = from[l] + add;
     }
 }
 

@@ -126,15 +126,14 @@ void step_nothing(struct warp *w, const struct step *s, uint32_t mask) {
     static void name(struct warp *warp, const struct step *s, uint32_t mask) {           \
         to_type *to = LANES(to_type, warp, s->dst);                                      \
         const from_type *from = LANES(const from_type, warp, s->src[0]);                 \
-        const uint32_t *on = WARP_HEAD(warp)->lane_mask;                                 \
         if (mask == UINT32_MAX) {                                                        \
             for (unsigned l = 0; l < WARP_LANES; l++) {                                  \
                 to[l] = (to_type)from[l];                                                \
             }                                                                            \
-        } else {                                                                         \
-            for (unsigned l = 0; l < WARP_LANES; l++) {                                  \
-                to[l] = on[l] ? (to_type)from[l] : to[l];                                \
-            }                                                                            \
+            return;                                                                      \
+        }                                                                                \
+        bits_each(l, mask) {                                                             \
+            to[l] = (to_type)from[l];                                                    \
         }                                                                                \
     }
 #define COPY_WIDTHS(row, to_type)                                                        \
