@@ -184,6 +184,20 @@ export class Editor {
     }, `the webview ${name} with its style`);
   }
 
+  // How many of a page's controls the Tab key reaches one after the other, and how many there are.
+  async tabThrough(frame) {
+    const controls = "button, input, select, textarea";
+    const all = await frame.locator(controls).count();
+    const reached = new Set();
+    await frame.locator(controls).first().focus();
+    for (let i = 0; i < all; i++) {
+      reached.add(await frame.evaluate((all) => [...document.querySelectorAll(all)].indexOf(document.activeElement), controls));
+      await this.page.keyboard.press("Tab");
+    }
+    reached.delete(-1);
+    return [reached.size, all];
+  }
+
   // In two themes, the dark one last. height: of a window in which a long page is whole.
   async shot(path, { looks = ["light", "dark"], height } = {}) {
     const size = this.page.viewportSize();

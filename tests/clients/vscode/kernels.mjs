@@ -93,6 +93,8 @@ async function validation(editor) {
   await words.waitFor();
   assert.equal(await words.innerText(), title, "the panel has the lens' words");
   await shot(editor, "validation", { height: 2000 });
+  const [reached, all] = await editor.tabThrough(view);
+  assert.equal(reached, all, "the keyboard reaches each place and button of the panel");
   const race = view.locator(".findings > li", { hasText: /race/i }).first();
   const place = await race.locator("button.link").first();
   const line = await place.getAttribute("data-line");

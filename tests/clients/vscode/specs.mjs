@@ -29,6 +29,12 @@ async function drafted(editor) {
   await shot(editor, "spec", { height: 2600 });
 }
 
+async function byKeyboard(editor) {
+  const [reached, all] = await editor.tabThrough(await editor.webview("spec"));
+  assert.ok(all > 25, `${all} fields and buttons`);
+  assert.equal(reached, all, "each is reached by Tab");
+}
+
 async function wrong(editor) {
   const form = await editor.webview("spec");
   const shape = form.locator('input[data-path="args[0].shape"]');
@@ -75,6 +81,7 @@ export function prepare(editor) {
 
 export const checks = [
   ["a new check spec begins with what the source says, and says what it does not", drafted],
+  ["the keyboard reaches each field of the form", byKeyboard],
   ["what the server refuses is marked in the form", wrong],
   ["the server's operators are offered", operators],
   ["a filled form runs and passes", filled],
