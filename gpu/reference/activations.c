@@ -152,8 +152,8 @@ static int infer_softmax(struct operator_call *c) {
 
 enum softmax_kind { SOFTMAX, LOG_SOFTMAX, SOFTMIN };
 
-static void softmax_line(enum softmax_kind kind, const double *x, int64_t n,
-                         double *ret) {
+static void softmax_line(const void *data, const double *x, int64_t n, double *ret) {
+    enum softmax_kind kind = *(const enum softmax_kind *)data;
     double sign = kind == SOFTMIN ? -1 : 1, largest = -INFINITY;
     for (int64_t i = 0; i < n && !isnan(largest); i++) {
         largest = sign * x[i] <= largest ? largest : sign * x[i];
@@ -167,33 +167,13 @@ static void softmax_line(enum softmax_kind kind, const double *x, int64_t n,
     }
 }
 
-static int softmax_some(const struct operator_call *c, const void *data, int64_t from,
-                        int64_t to) {
-    const struct gather *g = data;
-    autofree double *room = gather_room(g), *made = gather_room(g);
-    while (from < to) {
-        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
-        double *ret = gather_target(g, &l, c->out[0].v, made);
-        for (int64_t k = 0; k < l.count; k++) {
-            softmax_line((enum softmax_kind)c->op->u.number, l.v + k * l.stride, g->n,
-                         ret + k * l.stride);
-        }
-        gather_back(g, &l, made, c->out[0].v);
-        from += l.count;
-    }
-    return 0;
-}
-
 static int compute_softmax(struct operator_call *c) {
     size_t dim = 0;
     bool dims[OPERATOR_MAX_RANK] = {0};
-    struct gather g;
+    enum softmax_kind kind = (enum softmax_kind)c->op->u.number;
     call_dim(c, "dim", &c->in[0], &dim);
     dims[dim] = true;
-    gather_start(&g, &c->in[0], dims);
-    int r = call_parts(c, g.lines, 500 / (g.n + 1), softmax_some, &g);
-    gather_finish(&g);
-    return r;
+    return gather_map(c, &c->in[0], dims, true, 500, softmax_line, &kind);
 }
 
 #include "gpu/reference/operators_activations.h"

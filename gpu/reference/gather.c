@@ -1,5 +1,7 @@
 #include "gpu/reference/gather.h"
 
+#include "gpu/reference/parts.h"
+
 enum { BUNDLE = 16, APART = 8 }; /* lines taken together, and not all in one cache set */
 
 /* Elements of the last dimensions that are all folded, or all kept. */
@@ -74,13 +76,8 @@ struct gathered gather_lines(const struct gather *g, int64_t line, int64_t end,
     return l;
 }
 
-double *gather_target(const struct gather *g, const struct gathered *l, double *out,
-                      double *room) {
-    return g->run == g->n ? out + l->base : room;
-}
-
-void gather_back(const struct gather *g, const struct gathered *l, const double *room,
-                 double *out) {
+static void gather_back(const struct gather *g, const struct gathered *l,
+                        const double *room, double *out) {
     for (int64_t i = 0; g->run < g->n && i < g->n; i += g->run) {
         double *to = out + l->base + g->offsets[i / g->run];
         if (g->run > 1) {
@@ -95,6 +92,40 @@ void gather_back(const struct gather *g, const struct gathered *l, const double 
 void gather_finish(struct gather *g) {
     free(g->offsets);
     g->offsets = NULL;
+}
+
+struct mapping {
+    struct gather g;
+    gather_line *line;
+    const void *data;
+    bool apart;
+};
+
+static int map_some(const struct operator_call *c, const void *data, int64_t from,
+                    int64_t to) {
+    const struct mapping *m = data;
+    autofree double *room = gather_room(&m->g);
+    autofree double *other = m->apart ? gather_room(&m->g) : NULL;
+    double *made = other ? other : room;
+    for (struct gathered l; from < to; from += l.count) {
+        l = gather_lines(&m->g, from, to, c->in[0].v, room);
+        double *ret = m->g.run == m->g.n ? c->out[0].v + l.base : made;
+        for (int64_t k = 0; k < l.count; k++) {
+            m->line(m->data, l.v + k * l.stride, m->g.n, ret + k * l.stride);
+        }
+        gather_back(&m->g, &l, made, c->out[0].v);
+    }
+    return 0;
+}
+
+int gather_map(struct operator_call *c, const struct operator_array *view,
+               const bool *dims, bool apart, int64_t least, gather_line *line,
+               const void *data) {
+    struct mapping m = {.line = line, .data = data, .apart = apart};
+    gather_start(&m.g, view, dims);
+    int r = call_parts(c, m.g.lines, least / (m.g.n + 1), map_some, &m);
+    gather_finish(&m.g);
+    return r;
 }
 
 int gather_output(struct operator_call *c, size_t output, const struct operator_array *a,

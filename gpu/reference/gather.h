@@ -25,12 +25,15 @@ double *gather_room(const struct gather *g);
  * room. */
 struct gathered gather_lines(const struct gather *g, int64_t line, int64_t end,
                              const double *v, double *room);
-/* Where to write lines of an output, and the function that stores them there. */
-double *gather_target(const struct gather *g, const struct gathered *l, double *out,
-                      double *room);
-void gather_back(const struct gather *g, const struct gathered *l, const double *room,
-                 double *out);
 void gather_finish(struct gather *g);
+
+/* Makes a line of n elements from another one. */
+typedef void gather_line(const void *data, const double *x, int64_t n, double *ret);
+/* Makes every line of output 0 from that of input 0, both in the shape of `view`, on
+ * several threads. apart: ret must not be x. least: as for call_parts, in elements. */
+int gather_map(struct operator_call *c, const struct operator_array *view,
+               const bool *dims, bool apart, int64_t least, gather_line *line,
+               const void *data);
 /* The shape without the reduced dimensions; with keep they stay as 1. */
 int gather_output(struct operator_call *c, size_t output, const struct operator_array *a,
                   const bool *dims, bool keep);

@@ -25,7 +25,6 @@ static double eps_of(const struct operator_call *c) {
 }
 
 struct groups {
-    struct gather g;
     bool centre;
     double eps;
 };
@@ -37,8 +36,8 @@ VECTORS static void normalize_line(const double *x, int64_t n, double mean, doub
     }
 }
 
-static void normalize(const struct groups *all, const double *x, double *ret) {
-    int64_t n = all->g.n;
+static void normalize(const void *data, const double *x, int64_t n, double *ret) {
+    const struct groups *all = data;
     struct moments m = {0};
     if (all->centre) {
         m = moments_of(x, n);
@@ -49,33 +48,12 @@ static void normalize(const struct groups *all, const double *x, double *ret) {
     normalize_line(x, n, m.mean, m.rest, scale, ret);
 }
 
-static int normalize_some(const struct operator_call *c, const void *data, int64_t from,
-                          int64_t to) {
-    const struct groups *all = data;
-    const struct gather *g = &all->g;
-    double *out = c->out[0].v;
-    autofree double *room = gather_room(g);
-    while (from < to) {
-        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
-        double *ret = gather_target(g, &l, out, room);
-        for (int64_t k = 0; k < l.count; k++) {
-            normalize(all, l.v + k * l.stride, ret + k * l.stride);
-        }
-        gather_back(g, &l, room, out);
-        from += l.count;
-    }
-    return 0;
-}
-
 /* Every group of `view` (input 0 in another shape) to mean 0 and variance 1; or, without
  * centre, to a mean square of 1. */
 static int normalize_groups(struct operator_call *c, const struct operator_array *view,
                             const bool *dims, bool centre) {
     struct groups all = {.centre = centre, .eps = eps_of(c)};
-    gather_start(&all.g, view, dims);
-    int r = call_parts(c, all.g.lines, 2000 / (all.g.n + 1), normalize_some, &all);
-    gather_finish(&all.g);
-    return r;
+    return gather_map(c, view, dims, false, 2000, normalize, &all);
 }
 
 /* The inputs for it, SIZE_MAX: none. */
@@ -285,39 +263,21 @@ static int infer_normalize(struct operator_call *c) {
 }
 
 struct lengths {
-    struct gather g;
     double p, eps;
 };
 
-static int shorten_some(const struct operator_call *c, const void *data, int64_t from,
-                        int64_t to) {
+static void shorten(const void *data, const double *x, int64_t n, double *ret) {
     const struct lengths *all = data;
-    const struct gather *g = &all->g;
-    double *out = c->out[0].v;
-    autofree double *room = gather_room(g);
-    while (from < to) {
-        struct gathered l = gather_lines(g, from, to, c->in[0].v, room);
-        double *ret = gather_target(g, &l, out, room);
-        for (int64_t k = 0; k < l.count; k++) {
-            const double *x = l.v + k * l.stride;
-            double length = norm_of(x, g->n, all->p);
-            length = length < all->eps ? all->eps : length;
-            normalize_line(x, g->n, 0, 0, length, ret + k * l.stride);
-        }
-        gather_back(g, &l, room, out);
-        from += l.count;
-    }
-    return 0;
+    double length = norm_of(x, n, all->p);
+    length = length < all->eps ? all->eps : length;
+    normalize_line(x, n, 0, 0, length, ret);
 }
 
 static int compute_normalize(struct operator_call *c) {
     bool dims[OPERATOR_MAX_RANK];
     struct lengths all = {.p = call_number(c, "p"), .eps = call_number(c, "eps")};
     call_dims(c, "dim", &c->in[0], dims);
-    gather_start(&all.g, &c->in[0], dims);
-    int r = call_parts(c, all.g.lines, 2000 / (all.g.n + 1), shorten_some, &all);
-    gather_finish(&all.g);
-    return r;
+    return gather_map(c, &c->in[0], dims, false, 2000, shorten, &all);
 }
 
 /* --- local_response_norm: Krizhevsky and others, 2012, over `size` channels --- */
