@@ -291,7 +291,25 @@ static void note_mismatch(struct comparing *c, uint64_t i, double expected) {
     }
 }
 
-/* Whether `value` is right for each element. allowed: atol + rtol * |expected|. */
+/* By how much an element may be off. */
+VECTORS_INLINE vec allowed_of(const struct comparing *c, vec expected, double atol) {
+    return atol + c->in->buffer->tolerance.rtol * vec_abs(expected);
+}
+
+/* The same in words, and by its parts: an output's "tolerance". */
+static json_t *tolerance_json(const struct comparing *c) {
+    static const char *const modes[] = {"elementwise", "exact", "multiset"};
+    const struct tolerance *t = &c->in->buffer->tolerance;
+    if (t->mode == COMPARE_EXACT) {
+        return json_pack("{s:s}", "compare", modes[t->mode]);
+    }
+    char words[64];
+    snprintf(words, sizeof words, "%.3g + %.3g * |expected|", c->atol, t->rtol);
+    return json_pack("{s:s, s:f, s:f, s:s}", "compare", modes[t->mode], "rtol", t->rtol,
+                     "atol", c->atol, "allowed", words);
+}
+
+/* Whether `value` is right for each element. */
 VECTORS_INLINE vec_mask is_within(vec value, vec expected, vec rounded, vec allowed) {
     vec_mask open = (vec_abs(value) == INFINITY) | (vec_abs(rounded) == INFINITY);
     vec_mask near = (vec_abs(value - expected) <= allowed) & ~open;
@@ -312,7 +330,7 @@ VECTORS static void block_errors(struct comparing *c) {
     vec_mask exact = {0}, finite = {0}, narrowed = {0}, none = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
         vec a = vec_load(b->actual + i), e = vec_load(b->expected + i);
-        vec r = vec_load(b->rounded + i), allowed = c->in->buffer->tolerance.rtol * vec_abs(e);
+        vec r = vec_load(b->rounded + i);
         vec error = vec_abs(a - e), relative = error / vec_abs(e);
         vec_mask here = vec_below(i, b->count), known = here & (error < INFINITY);
         vec_mask wrong = known & (error != 0), sized = wrong & (relative < INFINITY);
@@ -320,8 +338,8 @@ VECTORS static void block_errors(struct comparing *c) {
         max_rel = vec_select(sized & (relative > max_rel), relative, max_rel);
         exact += known & ~wrong;
         finite += known;
-        narrowed += known & ~is_within(a, e, r, c->atol + allowed) &
-                    is_within(a, e, r, c->wide_atol + allowed);
+        narrowed += known & ~is_within(a, e, r, allowed_of(c, e, c->atol)) &
+                    is_within(a, e, r, allowed_of(c, e, c->wide_atol));
         vec_mask bucket = vec_either(wrong, bucket_of(relative), none + BUCKETS);
         memcpy(b->bucket + i, &bucket, sizeof bucket);
     }
@@ -351,7 +369,7 @@ VECTORS static size_t judge_block(struct comparing *c) {
         } else if (same) {
             passes = a == r;
         } else {
-            passes = is_within(a, e, r, c->atol + in->buffer->tolerance.rtol * vec_abs(e));
+            passes = is_within(a, e, r, allowed_of(c, e, c->atol));
         }
         memcpy(b->passes + i, &passes, sizeof passes);
         right += passes & vec_below(i, b->count);
@@ -381,7 +399,7 @@ VECTORS static void block_trivial(struct comparing *c) {
     vec_mask zero = {0}, constant = {0}, sized = {0}, loose = {0};
     for (size_t i = 0; i < b->count; i += LANES) {
         vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
-        vec size = vec_abs(e), allowed = c->atol + c->in->buffer->tolerance.rtol * size;
+        vec size = vec_abs(e), allowed = allowed_of(c, e, c->atol);
         vec_mask here = vec_below(i, b->count);
         vec_mask has_size = here & (size < INFINITY) & (size > c->in->noise);
         zero += here & (exact ? r == 0 : is_within(nothing, e, r, allowed));
@@ -408,8 +426,7 @@ VECTORS static void block_shift(struct comparing *c) {
     tensor_round(c->in->buffer->type, more, b->count, more);
     for (size_t i = 0; i < b->count; i += LANES) {
         vec e = vec_load(b->expected + i), r = vec_load(b->rounded + i);
-        vec m = vec_load(more + i),
-            allowed = c->atol + c->in->buffer->tolerance.rtol * vec_abs(e);
+        vec m = vec_load(more + i), allowed = allowed_of(c, e, c->atol);
         vec_mask here = vec_below(i, b->count) & (vec_abs(e) < INFINITY);
         bad += here & ~(exact ? m == r : is_within(m, e, r, allowed));
         other += here & (m != r);
@@ -563,5 +580,5 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .varies = c->varies,
         .mean = c->constant,
     };
-    ret->json = compare_json(c, ret);
+    ret->json = compare_json(c, ret, tolerance_json(c));
 }

@@ -49,5 +49,6 @@ struct comparing {
 
 /* The indices of element i. */
 void compare_index(const struct compare_input *in, uint64_t i, uint64_t *ret);
-/* compare_result's json; `result` has the others. */
-json_t *compare_json(const struct comparing *c, const struct compare_result *result);
+/* compare_result's json; `result` has the others. Takes `tolerance`. */
+json_t *compare_json(const struct comparing *c, const struct compare_result *result,
+                     json_t *tolerance);

@@ -68,17 +68,6 @@ static json_t *histogram_json(const struct comparing *c) {
     return list;
 }
 
-static json_t *tolerance_json(const struct comparing *c) {
-    static const char *const modes[] = {"elementwise", "exact", "multiset"};
-    const struct tolerance *t = &c->in->buffer->tolerance;
-    json_t *json = json_pack("{s:s}", "compare", modes[t->mode]);
-    if (t->mode != COMPARE_EXACT) {
-        json_object_set_new(json, "rtol", json_double(t->rtol));
-        json_object_set_new(json, "atol", json_double(c->atol));
-    }
-    return json;
-}
-
 static void mismatches_to_json(const struct comparing *c, json_t *json) {
     if (c->in->buffer->tolerance.mode == COMPARE_MULTISET) {
         return; /* sorted places are not indices */
@@ -94,7 +83,8 @@ static void mismatches_to_json(const struct comparing *c, json_t *json) {
     json_object_set_new(json, "samples", samples);
 }
 
-json_t *compare_json(const struct comparing *c, const struct compare_result *result) {
+json_t *compare_json(const struct comparing *c, const struct compare_result *result,
+                     json_t *tolerance) {
     const struct compare_input *in = c->in;
     json_t *json =
         json_pack("{s:o, s:s, s:I, s:o*, s:I, s:I, s:o, s:o, s:o, s:o*}", "name",
@@ -103,7 +93,7 @@ json_t *compare_json(const struct comparing *c, const struct compare_result *res
                   in->judged ? json_integer((json_int_t)c->judged) : NULL, "mismatches",
                   (json_int_t)result->mismatches, "nonfinite", (json_int_t)c->nonfinite,
                   "max_abs_error", json_double(c->max_abs), "max_rel_error",
-                  json_double(c->max_rel), "tolerance", tolerance_json(c), "unwritten",
+                  json_double(c->max_rel), "tolerance", tolerance, "unwritten",
                   in->unwritten ? json_integer((json_int_t)in->unwritten) : NULL);
     if (c->mismatches) {
         mismatches_to_json(c, json);

@@ -27,8 +27,10 @@ enum {
  * members of a struct. Strings are never NULL. */
 #define SPEC_VALUE_FLAG(name, value) bool name;
 #define SPEC_VALUE_COUNT(name, value) unsigned name;
+#define SPEC_VALUE_FRACTION(name, value) double name;
 #define SPEC_VALUE_TEXT(name, value) const char *name;
-#define SPEC_VALUES(values) values(SPEC_VALUE_FLAG, SPEC_VALUE_COUNT, SPEC_VALUE_TEXT)
+#define SPEC_VALUES(values)                                                              \
+    values(SPEC_VALUE_FLAG, SPEC_VALUE_COUNT, SPEC_VALUE_FRACTION, SPEC_VALUE_TEXT)
 
 struct spec_buffer {
     const char *name;

@@ -11,18 +11,6 @@
 
 /* --- tolerances --- */
 
-static int refuse_tolerance(struct spec_reader *r, const json_t *json, const char *at) {
-    char meant[64] = "";
-    if (json_is_number(json)) {
-        snprintf(meant, sizeof meant, "; did you mean {\"rtol\": %g}?",
-                 json_number_value(json));
-    }
-    return err_set(r->err, -EINVAL,
-                   "%stolerance: {\"rtol\": 1e-3, \"atol\": 1e-5} is expected, numbers "
-                   "that are not negative; what is left out is 0%s",
-                   at, meant);
-}
-
 /* The tolerance that `holder` gives, the spec or a buffer. */
 static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
                           const json_t *holder, const char *at) {
@@ -35,21 +23,17 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
     if (!json) {
         return 0;
     }
-    const json_t *rtol = json_object_get(json, "rtol"),
-                 *atol = json_object_get(json, "atol");
-    if ((rtol && (!json_is_number(rtol) || json_number_value(rtol) < 0)) ||
-        (atol && (!json_is_number(atol) || json_number_value(atol) < 0)) ||
-        !json_is_object(json) ||
-        json_object_size(json) != (rtol ? 1u : 0) + (atol ? 1u : 0)) {
-        return refuse_tolerance(r, json, at);
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL,
+                       "%s: an object such as {\"rtol\": %g, \"atol\": 1e-5} is expected",
+                       at, json_is_number(json) ? json_number_value(json) : 1e-3);
     }
     if (ret->mode == COMPARE_EXACT && !compare) {
         ret->mode = COMPARE_ELEMENTWISE; /* a tolerance for integers was asked for */
     }
-    ret->rtol = rtol ? json_number_value(rtol) : 0;
-    ret->atol = atol ? json_number_value(atol) : 0;
+    SPEC_READ(KERNEL_SPEC_TOLERANCE_VALUES)
     ret->scale = false;
-    return 0;
+    return spec_check_members(r, json, KERNEL_SPEC_TOLERANCE_MEMBERS, at);
 }
 
 /* --- buffers --- */
@@ -125,8 +109,8 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     }
     ret->tolerance = tolerance_default(ret->type);
     char path[192];
-    snprintf(path, sizeof path, "%s.", at);
-    n = read_tolerance(r, &ret->tolerance, r->spec->json, "");
+    snprintf(path, sizeof path, "%s.tolerance", at);
+    n = read_tolerance(r, &ret->tolerance, r->spec->json, "tolerance");
     return n < 0 ? n : read_tolerance(r, &ret->tolerance, json, path);
 }
 

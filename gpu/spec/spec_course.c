@@ -45,7 +45,7 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
     }
     if (!json_is_object(json) && !json_is_true(json)) {
         return err_set(r->err, -EINVAL,
-                       "benchmark: {\"samples\", \"cache\"}, or true, is expected");
+                       "benchmark: true, or an object of its settings, is expected");
     }
     ret->wanted = true;
     SPEC_READ(KERNEL_SPEC_BENCHMARK_VALUES)

@@ -16,11 +16,12 @@ struct spec_member {
         SPEC_TEXT,
         SPEC_FLAG,
         SPEC_INTEGER,
+        SPEC_FRACTION, /* integers, too */
         SPEC_WORD,
         SPEC_WORDS,  /* a list of words */
         SPEC_NUMBER, /* one of these integers */
     } kind;
-    const char *expected;     /* for an integer or words: "1 to 16", "h100 or ideal" */
+    const char *expected;     /* for a number or words: "1 to 16", "h100 or ideal" */
     const char *const *words; /* NULL-terminated */
     int64_t low, high;
 };
@@ -30,7 +31,9 @@ struct spec_member {
 #define SPEC_READ_COUNT(name, value)                                                     \
     ret->name = (unsigned)json_get_integer(json, #name, value);
 #define SPEC_READ_TEXT(name, value) ret->name = json_get_string(json, #name, value);
-#define SPEC_READ(values) values(SPEC_READ_FLAG, SPEC_READ_COUNT, SPEC_READ_TEXT)
+#define SPEC_READ_FRACTION(name, value) ret->name = json_get_number(json, #name, value);
+#define SPEC_READ(values)                                                                \
+    values(SPEC_READ_FLAG, SPEC_READ_COUNT, SPEC_READ_FRACTION, SPEC_READ_TEXT)
 
 /* ---- spec_launch.c ---- */
 

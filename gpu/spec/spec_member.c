@@ -76,6 +76,17 @@ static bool is_text(const json_t *value) {
            strlen(json_string_value(value)) == json_string_length(value);
 }
 
+static int check_fraction(struct spec_reader *r, const struct spec_member *m,
+                          const json_t *value, const char *at) {
+    double number = json_number_value(value);
+    if (!json_is_number(value)) {
+        return err_set(r->err, -EINVAL, "%s: a number is expected", at);
+    }
+    return number >= (double)m->low && number <= (double)m->high
+               ? 0
+               : err_set(r->err, -EINVAL, "%s: %s", at, m->expected);
+}
+
 static int check_value(struct spec_reader *r, const struct spec_member *m,
                        const json_t *value, const char *at) {
     json_int_t n = json_integer_value(value);
@@ -95,6 +106,8 @@ static int check_value(struct spec_reader *r, const struct spec_member *m,
         return n >= m->low && n <= m->high
                    ? 0
                    : err_set(r->err, -EINVAL, "%s: %s", at, m->expected);
+    case SPEC_FRACTION:
+        return check_fraction(r, m, value, at);
     default:
         if (m->kind != SPEC_NUMBER && !is_text(value)) {
             return err_set(r->err, -EINVAL, "%s: a text is expected%s%s", at,

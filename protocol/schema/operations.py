@@ -8,7 +8,7 @@ read.
 
 IN.json may also be a schema alone, which has no params: OUT.h then defines `<FILE>_SCHEMA`, its text, and
 for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: rows of a
-struct spec_member for its properties, for whoever reads such an object (`member`). `<FILE>_VALUES(FLAG, COUNT, TEXT)`
+struct spec_member for its properties, for whoever reads such an object (`member`). `<FILE>_VALUES(FLAG, COUNT, FRACTION, TEXT)`
 and `<FILE>_<DEF>_VALUES` have a row NAME, DEFAULT for each truth value, number and text that has a default, and is this
 file's own.
 
@@ -194,8 +194,8 @@ def member(name, schema):
     if 0 < len(words) <= MANY_WORDS:
         kind = "WORDS" if items else "WORD" if isinstance(schema["enum"][0], str) else "NUMBER"
         more = [text(listed(words)), "(const char *const[]){" + ", ".join(map(text, words)) + ", NULL}"]
-    elif schema.get("type") == "integer":
-        kind = "INTEGER"
+    elif schema.get("type") in ("integer", "number"):
+        kind = "INTEGER" if schema["type"] == "integer" else "FRACTION"
         told = f"{low} to {high}" if high is not None else "not negative" if low == 0 else f"{low} or more"
         more = [text(told), "NULL", "INT64_MIN" if low is None else str(low), "INT64_MAX" if high is None else str(high)]
     else:
@@ -208,6 +208,8 @@ def value_row(name, schema):
     default = schema.get("default")
     if isinstance(default, bool):
         return f"FLAG({name}, {int(default)})"
+    if schema.get("type") == "number":
+        return f"FRACTION({name}, {float(default)})" if "default" in schema else ""
     if isinstance(default, int):
         if not 0 <= schema["minimum"] <= schema["maximum"] < 2 ** 32:
             sys.exit(f"{name}: a number with a default has limits that an unsigned holds")
@@ -221,7 +223,7 @@ def schema_header(schema, name, own):
     for part, value in parts.items():
         if "properties" in value:
             values = " ".join(filter(None, (value_row(k, v) for k, v in value["properties"].items() if part or k in own)))
-            out += f"#define {name}{part}_VALUES(FLAG, COUNT, TEXT) {values}\n"
+            out += f"#define {name}{part}_VALUES(FLAG, COUNT, FRACTION, TEXT) {values}\n"
             members = ", ".join(member(k, v) for k, v in value["properties"].items())
             out += f"#define {name}{part}_MEMBERS (const struct spec_member[]){{{members}, {{NULL}}}}\n"
     return out

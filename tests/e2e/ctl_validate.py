@@ -108,8 +108,9 @@ def what_nobody_judges_is_status_1(room):
     room.kernel("unjudged", GOOD, expect=None)
     code, out, _ = room.validate("unjudged.cu")
     same(code, 1)
-    holds(out, r"^spec: nothing says what the kernel should write to 'y'", r"^hint: say in \"expect\"",
-          r"^n=1024 +0 +y +1024 +– +– +– +not judged$", r"^unjudged: nothing says what the kernel should write to 'y'.*, \d trials, ")
+    holds(out, r"^n=1024 +0 +y +1024 +– +– +– +not judged$", r"^hint: say in \"expect\"",
+          r"^unjudged: nothing says what the kernel should write to 'y'")
+    assert out.count("nothing says") == 1, out
     assert "again:" not in out
 
 
@@ -358,7 +359,7 @@ def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     code, out, _ = room.validate("typo.cu")
     same(code, 1)
     holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^",
-          r"^compile: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$", r"^error: it does not compile: identifier")
+          r"^error: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$")
     assert "again:" not in out, out  # no trial had the seed
     room.kernel("nested", GOOD + "__global__ void outer(float *x) { scale<<<1, 1>>>(x, x, 1); }\n")
     code, out, _ = room.validate("nested.cu")
@@ -367,7 +368,7 @@ def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     room.kernel("left", "template <class T>\n" + GOOD)
     code, out, _ = room.validate("left.cu")
     same(code, 1)
-    holds(out, r"^compile: nothing was compiled: the kernel template scale is not instantiated$")
+    holds(out, r"^error: nothing was compiled: the kernel template scale is not instantiated$")
     room.kernel("cast", GOOD.replace("if (i", "asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 1;\" :: \"l\"(y));\n    if (i"))
     code, out, _ = room.validate("cast.cu")
     same(code, 2)
@@ -404,7 +405,7 @@ def a_reference_that_does_not_fit_is_told_last(room):
                            "time ran out before the reference had ended")):
         room.kernel("fits", GOOD, expect={"kernel": {"source": source}}, timeout_s=3)
         code, out, _ = room.validate("fits.cu")
-        assert code and f"\nreference: {words}" in "\n" + out and re.search(f"^(error|timeout): {words}.*, 1 trial", out, re.M), out
+        assert code and out.count(words) == 1 and re.search(f"^(error|timeout): {words}.*, 1 trial", out, re.M), out
         assert "\ncase " not in out, out
 
 

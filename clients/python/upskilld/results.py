@@ -125,7 +125,7 @@ class Validation(_Result):
         error = self.raw.get("error") or {}
         lines = [str(f) for f in self.findings] + [str(o) for o in self.outputs if o.verdict != "pass"]
         lines += [error[key] for key in ("message", "hint") if error.get(key)]
-        return "\n".join([*dict.fromkeys(lines), self.verdict])  # trials with one input say the same
+        return "\n".join([*dict.fromkeys(lines), self.raw.get("summary", self.verdict)])  # trials with one input say the same
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,7 @@ Test(compare, a_default_follows_what_is_below_a_gap) {
     cr_expect_eq(r.narrowed, 4);
     cr_expect(r.scale == 4 && r.largest == 1e9);
     cr_expect_float_eq(json_number_value(json_object_get(told, "atol")), 4e-5, 1e-12);
+    cr_expect_str_eq(json_get_string(told, "allowed", ""), "4e-05 + 0.0001 * |expected|");
     json_decref(r.json);
     cr_expect(passes(e, e, t));
     in.expected = few; /* three are no group */

@@ -81,9 +81,9 @@ Test(validate_report, each_part_has_its_words) {
         /* A relative error over the tolerance passes for its small value. */
         {"{\"cases\":[{\"verdict\":\"pass\",\"outputs\":[{\"name\":\"y\",\"verdict\":"
          "\"pass\","
-         "\"max_abs_error\":0.25,\"max_rel_error\":2,\"tolerance\":{\"atol\":0.5,"
-         "\"rtol\":1}},{\"name\":\"z\",\"verdict\":\"pass\",\"max_abs_error\":0,"
-         "\"max_rel_error\":1,\"tolerance\":{\"atol\":0.5,\"rtol\":1}}]}]}",
+         "\"max_abs_error\":0.25,\"max_rel_error\":2,\"tolerance\":{\"allowed\":"
+         "\"0.5 + 1 * |expected|\",\"rtol\":1}},{\"name\":\"z\",\"verdict\":\"pass\",\"max_abs_error\":0,"
+         "\"max_rel_error\":1,\"tolerance\":{\"allowed\":\"!\",\"rtol\":1}}]}]}",
          "pass:  (trial 0, seed ?)\n  y: largest error 0.25 absolute, 2 relative, of a "
          "small value: each may be off by 0.5 + 1 * |expected|\n"
          "  z: largest error 0 absolute, 1 relative\n"},

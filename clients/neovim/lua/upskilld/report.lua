@@ -71,7 +71,7 @@ end
 
 --- kernel/validate's.
 function M.validation(result)
-  local lines = { "verdict: " .. result.verdict }
+  local lines = { "verdict: " .. (result.summary or result.verdict) }
   if type(result.error) == "table" and is_set(result.error.message) then
     table.insert(lines, result.error.message)
     if is_set(result.error.hint) then

@@ -120,7 +120,7 @@ function wrongOutput(item: Case, output: Output): Html {
   return html`<h3>${output.name} <span class="dim">in ${sizes(item.sizes)}, trial ${item.trial ?? 0}, seed ${item.seed}</span></h3>
 <p class="dim">${count(output.mismatches ?? 0, "wrong element")} of ${output.elements}${region && `, between [${region.low.join(", ")}] and [${region.high.join(", ")}]`}${
   output.unwritten ? `; never written: ${output.unwritten}` : ""}${output.nonfinite ? `; not finite: ${output.nonfinite}` : ""}</p>
-${tolerance?.rtol !== undefined && html`<p class="dim">tolerance: ${tolerance.compare ?? "elementwise"}, relative ${short(tolerance.rtol)}, absolute ${short(tolerance.atol)}</p>`}
+${tolerance?.allowed !== undefined && html`<p class="dim">tolerance: ${tolerance.compare ?? "elementwise"}, up to ${tolerance.allowed}</p>`}
 <div class="pair"><table class="samples"><caption>First wrong elements</caption>
 <thead><tr><th>element</th><th>is</th><th>should be</th><th>bits</th></tr></thead>
 <tbody>${(output.samples ?? []).map(sampleRow)}</tbody></table>

@@ -16,7 +16,7 @@ export interface Output {
   nonfinite?: number;
   max_abs_error?: Real;
   max_rel_error?: Real;
-  tolerance?: { compare?: string; rtol?: Real; atol?: Real };
+  tolerance?: { compare?: string; allowed?: string };
   region?: { low: number[]; high: number[] };
   samples?: Sample[];
   histogram?: { log2_error: Real; count: number }[];
