@@ -12,6 +12,12 @@ static bool is_url(const char *words) {
     return strncmp(words, "https://", 8) == 0 || strncmp(words, "http://", 7) == 0;
 }
 
+/* As people give it to Git: ssh://, git://, file://, git@HOST:PATH. */
+static bool is_other_address(const char *words) {
+    return !is_url(words) && strncmp(words, "skill://", 8) != 0 &&
+           (strstr(words, "://") || strncmp(words, "git@", 4) == 0);
+}
+
 /* The length of OWNER/REPO, or 0. */
 static size_t owner_and_repository(const char *words) {
     size_t owner = strspn(words, WORDS);
@@ -21,7 +27,7 @@ static size_t owner_and_repository(const char *words) {
 
 bool repository_is_meant(const char *words) {
     size_t len = owner_and_repository(words);
-    return is_url(words) ||
+    return is_url(words) || is_other_address(words) ||
            (len && (words[len] == '/' || words[len] == '@') && strchr(words + len, '@'));
 }
 
@@ -62,6 +68,12 @@ static void set_path(struct repository *r, const char *path) {
 }
 
 int repository_read(struct repository *ret, const char *words, struct err *err) {
+    if (is_other_address(words)) {
+        return err_set(err, -EINVAL,
+                       "%.200s: a repository is OWNER/REPO[/PATH]@REF on GitHub, or "
+                       "https://HOST/REPO.git[//PATH]@REF",
+                       words);
+    }
     const char *at = strrchr(words, '@');
     if (!at || !ref_is_sound(at + 1)) {
         return err_set(

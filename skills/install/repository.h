@@ -18,7 +18,8 @@ struct repository {
     char *shown; /* the part of the text before the path and REF */
 };
 
-/* Whether the text has one of the forms above. A folder of the workspace with such a name
+/* Whether the text has one of the forms above, or is another address, such as
+ * git@HOST:PATH, which repository_read refuses. A folder of the workspace with such a name
  * needs "./" before it. */
 bool repository_is_meant(const char *words);
 /* -EINVAL if the text has one of the forms but cannot name a repository. */

@@ -199,6 +199,9 @@ def what_is_not_there_is_named(room):
                   "acme/skills@a..b", "acme/skills/@"):
         answer = room.ask(words)
         assert answer.get("code") == -32602, (words, answer)
+    for words in ("git@github.com:acme/skills.git@main", "ssh://git@github.com/acme/skills@main", f"file://{room.top}/served/acme/skills@main"):
+        answer = room.ask(words)
+        assert answer.get("code") == -32602 and "https://HOST/REPO.git" in answer["message"], (words, answer)
     assert room.installed() == before
 
 
