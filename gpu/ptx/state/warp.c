@@ -16,10 +16,15 @@ bool split_goes_first(const struct split *a, const struct frame *frame,
     return a->next < next;
 }
 
+typedef uint32_t four_words __attribute__((vector_size(16), may_alias));
+
+/* Where lanes part this is done for most steps. */
 void warp_spell_mask(struct warp *w, uint32_t mask) {
+    four_words *to = (four_words *)(void *)w->masks;
+    four_words all = {mask, mask, mask, mask}, bits = {1, 2, 4, 8};
     w->masks_of = mask;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        w->masks[l] = -(mask >> l & 1);
+    for (unsigned k = 0; k < WARP_LANES / 4; k++, bits <<= 4) {
+        to[k] = (four_words)((all & bits) == bits);
     }
 }
 
