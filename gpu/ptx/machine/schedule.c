@@ -297,6 +297,7 @@ static void processor_finish(struct processor *w) {
     free(w->extents);
     free(w->patterns);
     origins_free(w->origins);
+    frames_free(w);
 }
 
 /* The first block is made here, so that a launch that does not fit is refused. */

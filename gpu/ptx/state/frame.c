@@ -234,11 +234,50 @@ void stack_tell(const struct run *run) {
     finding_add_of(run->findings, &d->by, FINDING_STACK_OVERFLOW, NULL, 0, text);
 }
 
-/* Registers, constants, special registers and local memory of a new frame. */
+/* ---- calls ---- */
+
+#define FRAMES_KEPT 8
+
+static void frame_free(struct frame *f) {
+    if (f) {
+        free(f->regs);
+        free(f);
+    }
+}
+
+void frames_free(struct processor *p) {
+    while (p->frames) {
+        struct frame *f = p->frames;
+        p->frames = f->parent;
+        frame_free(f);
+    }
+}
+
+/* With the code's constants in its registers. NULL: no memory. */
+static struct frame *frame_take(struct processor *p, const struct code *code) {
+    for (struct frame **at = &p->frames; *at; at = &(*at)->parent) {
+        if ((*at)->code == code) {
+            struct frame *f = *at;
+            *at = f->parent;
+            p->frame_count--;
+            return f;
+        }
+    }
+    struct frame *f = malloc(sizeof *f);
+    uint8_t *regs = f ? aligned_alloc(64, code->arena_bytes + 64u) : NULL;
+    if (!regs) {
+        free(f);
+        return NULL;
+    }
+    f->regs = regs;
+    memcpy(regs + code->fixed, code->fixed_image, code->arena_bytes - code->fixed);
+    return f;
+}
+
+/* Registers, special registers and local memory of a new frame. */
 static void frame_prepare(struct warp *w, struct frame *f) {
     const struct code *c = f->code;
     memset(f->regs, w->processor->run->poison, c->poison_bytes);
-    memcpy(f->regs + c->fixed, c->fixed_image, c->arena_bytes - c->fixed);
     frame_fill_specials(w, f);
     if (c->local_bytes) {
         size_t from = f->local_base * WARP_LANES, bytes = c->local_bytes * WARP_LANES;
@@ -253,18 +292,14 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
     struct frame *parent = w->frame;
     uint64_t base = parent->local_top;
     struct frame *f = NULL;
-    uint8_t *regs = NULL;
     uint64_t more = code->arena_bytes + sizeof *f;
     if (parent->depth < WARP_MAX_DEPTH &&
         warp_local_reserve(w, base + code->local_bytes) &&
         __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) <=
             LOCAL_MAX_TOTAL) {
-        f = malloc(sizeof *f);
-        regs = aligned_alloc(64, code->arena_bytes + 64u);
+        f = frame_take(w->processor, code);
     }
-    if (!f || !regs) {
-        free(f);
-        free(regs);
+    if (!f) {
         struct finding_place at = {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
         finding_add(&at, FINDING_STACK_OVERFLOW,
@@ -278,7 +313,7 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
                         .return_to = w->next,
                         .site = site,
                         .code = code,
-                        .regs = regs,
+                        .regs = f->regs,
                         .lanes = lanes,
                         .depth = parent->depth + 1,
                         .stack_bytes = stack_below(parent, code),
@@ -293,11 +328,18 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
 }
 
 void frame_leave(struct warp *w, struct frame *f, uint32_t lanes) {
+    struct processor *p = w->processor;
     f->lanes &= ~lanes;
-    if (f->lanes == 0 && f != &w->root) {
-        __atomic_sub_fetch(&w->processor->run->local_bytes,
-                           f->code->arena_bytes + sizeof *f, __ATOMIC_RELAXED);
-        free(f->regs);
-        free(f);
+    if (f->lanes != 0 || f == &w->root) {
+        return;
     }
+    __atomic_sub_fetch(&p->run->local_bytes, f->code->arena_bytes + sizeof *f,
+                       __ATOMIC_RELAXED);
+    if (p->frame_count == FRAMES_KEPT) {
+        frame_free(f);
+        return;
+    }
+    f->parent = p->frames;
+    p->frames = f;
+    p->frame_count++;
 }

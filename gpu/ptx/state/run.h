@@ -83,6 +83,8 @@ struct processor {
     struct shared_extent *extents; /* by access: in shared memory, the last one */
     struct lane_pattern *patterns; /* by access (access/pattern.h) */
     struct origins *origins;       /* of undefined values in its blocks' own memory */
+    struct frame *frames;          /* that calls have left, for the next ones */
+    uint32_t frame_count;
     uint64_t divergent_count, branch_count;
     uint64_t spent;          /* lane-instructions not yet charged */
     uint64_t allowance;      /* their maximum, set by run_charge */

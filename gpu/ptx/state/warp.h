@@ -129,6 +129,8 @@ void warp_exit_lanes(struct warp *w, uint32_t lanes);
 struct frame *frame_enter(struct warp *w, const struct step *s, const struct code *code,
                           const struct call_site *site, uint32_t lanes);
 void frame_leave(struct warp *w, struct frame *f, uint32_t lanes);
+/* Those that a processor keeps. */
+void frames_free(struct processor *p);
 void frame_fill_specials(struct warp *w, const struct frame *f);
 /* Only the special registers that differ between blocks. */
 void frame_fill_block_specials(struct warp *w, const struct frame *f);
