@@ -106,5 +106,7 @@ void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void table_style(struct table *t, enum style style); /* of the cell just added */
+/* Names the pages of what a run found. */
+void render_explain(const struct terminal *t, const json_t *findings);
 void table_free(struct table *t);
 void table_print_and_free(const struct terminal *terminal, struct table *t);

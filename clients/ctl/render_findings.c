@@ -272,6 +272,30 @@ void render_verdict(const struct terminal *t, enum style style, const char *verd
     putchar('\n');
 }
 
+enum { MAX_CODES = 6 };
+
+/* Once for all that a run found: the page of a code has an example and the fix. */
+void render_explain(const struct terminal *t, const json_t *findings) {
+    autojson *codes = json_array();
+    json_each(findings, i, finding) {
+        const char *code = json_get_string(finding, "code", "");
+        bool counts = !json_says(finding, "severity", "info") &&
+                      json_says(finding, "source", "run") && !json_has_text(codes, code);
+        if (counts && json_array_size(codes) < MAX_CODES) {
+            json_array_append_new(codes, json_string(code));
+        }
+    }
+    autobuf words = BUF_INIT(1024);
+    json_each(codes, i, code) {
+        buf_addf(&words, " %.60s", json_string_value(code));
+    }
+    if (words.len) {
+        terminal_wrapf(t, STYLE_DIM, 0, 2,
+                       "with an example and how to fix it: upskillctl explain%s",
+                       words.data);
+    }
+}
+
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources) {
     struct quoted q = {.text = BUF_INIT(SOURCE_MAX)};

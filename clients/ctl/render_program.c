@@ -173,6 +173,7 @@ void render_kernel_run(const struct terminal *t, const json_t *result,
     }
     render_findings(t, json_object_get(result, "diagnostics"), sources);
     render_findings(t, json_object_get(result, "findings"), sources);
+    render_explain(t, json_object_get(result, "findings"));
     put_api_errors(t, json_object_get(result, "api_errors"));
     put_leaks(t, json_object_get(result, "leaks"));
     put_launches(t, result);

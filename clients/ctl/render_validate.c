@@ -402,6 +402,7 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
     }
     render_findings(t, json_object_get(result, "reference_diagnostics"), sources);
     render_findings(t, json_object_get(result, "findings"), sources);
+    render_explain(t, json_object_get(result, "findings"));
     if (json_array_size(cases)) {
         bool told = json_says(json_object_get(result, "error"), "stage", "reference");
         case_table(t, cases, told);

@@ -50,6 +50,8 @@ def finds(room):
     status, out, _ = room.run("kernel", "run", "count.cu", "--", "6")
     assert status == 1 and re.search(r"^count\.cu:7: error: .*\[run out_of_bounds\]", out, re.M), out
     assert "count.cu:5: note: the host's call" in out and out.splitlines()[-1].startswith("fail: exit status 0"), out
+    assert "\nwith an example and how to fix it: upskillctl explain out_of_bounds\n" in out, out
+    assert "explain" not in room.run("kernel", "run", "count.cu", "--", "4")[1]
 
 
 def says_no(room):

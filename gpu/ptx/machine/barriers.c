@@ -119,7 +119,8 @@ static void check_exited(struct block *b, unsigned id) {
                                                 .lane = (unsigned)__builtin_ctz(p->lanes),
                                                 .warning = true},
                         FINDING_BARRIER_DIVERGENCE,
-                        "Barrier %u without %llu threads of the block, which ended before it",
+                        "Barrier %u without %llu threads of the block, which ended before it: "
+                        "every thread must come to each __syncthreads()",
                         id, (unsigned long long)gone);
             some->frame = running;
             return;

@@ -114,6 +114,20 @@ static struct finding_place place_of(const struct race_conflict *c,
     return at;
 }
 
+static const struct ptx_place *place_told(const struct race_conflict *c,
+                                          uint32_t function, const struct step *s) {
+    const struct ptx_module *m = c->warp->processor->run->program->module;
+    return ptx_place_told(m, m->functions[function].code[s->instruction].place);
+}
+
+/* "sum += x" by two threads: one line that reads and writes. */
+static bool is_one_update(const struct race_conflict *c) {
+    const struct ptx_place *a = place_told(c, c->warp->frame->code->index, c->step);
+    const struct ptx_place *b = place_told(c, c->other->function, c->other->step);
+    return a && b && a->line && a->line == b->line && a->file == b->file &&
+           ((c->kind ^ c->other->kind) & RACE_WRITE) != 0;
+}
+
 void race_tell(const struct race_conflict *c) {
     struct finding_other other = other_of(c);
     struct finding_place at = place_of(c, &other);
@@ -131,17 +145,18 @@ void race_tell(const struct race_conflict *c) {
             c->other_lane, c->lane, (long long)at.offset, buffer);
         return;
     }
-    finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %lld of %s; %s",
+    finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %lld of %s; %s%s",
                 hazard(c), c->same_value ? " of the same value" : "",
-                verb(c->kind, false), c->bytes, (long long)at.offset, buffer, missing(c));
+                verb(c->kind, false), c->bytes, (long long)at.offset, buffer, missing(c),
+                is_one_update(c) ? " (or, for sums and counts of several threads, no atomic "
+                                   "operation, such as atomicAdd)"
+                                 : "");
 }
 
 /* The line of an event's instruction in words; "" where it has none. */
 static const char *line_of(const struct race_conflict *c, const struct race_event *e,
                            char text[32]) {
-    const struct ptx_module *m = c->warp->processor->run->program->module;
-    const struct ptx_place *at = ptx_place_told(
-        m, m->functions[e->function].code[e->step->instruction].place);
+    const struct ptx_place *at = place_told(c, e->function, e->step);
     text[0] = '\0';
     if (at && at->line) {
         snprintf(text, 32, " (line %u)", at->line);

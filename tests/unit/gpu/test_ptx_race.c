@@ -4,6 +4,8 @@
  * without. */
 #include "tests/unit/gpu/machine_room.h"
 
+#include "base/mem.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -85,6 +87,23 @@ static void expect_race_at(const char *body, uint32_t blocks, uint32_t threads,
 #define READ_NEAR                                                                        \
     "xor.b32 %r2, %r0, 4; add.u32 %r3, %a, %r2; ld.shared.u32 %r4, [%r3];\n"             \
     "st.global.u32 [%g], %r4;\n"
+
+/* A line that reads and writes is told of atomics, two lines are not. */
+Test(ptx_race, an_update_needs_an_atomic_operation) {
+#define UPDATE(line)                                                                     \
+    "mov.u32 %r5, 0; .loc 1 7 5\nld.shared.u32 %r4, [s]; add.u32 %r4, %r4, %t;\n"        \
+    ".loc 1 " line " 5\nst.shared.u32 [s], %r4;\n"
+    static const char file[] = ".file 1 \"k.cu\"\n";
+    for (int one = 0; one < 2; one++) {
+        autofree char *body =
+            xasprintf("%s%s%s%s", HEAD, one ? UPDATE("7") : UPDATE("8"), END, file);
+        struct seen s = run(body, 1, 64);
+        cr_expect_gt(s.races, 0, "%s", s.text);
+        cr_expect_eq(strstr(s.text, "atomicAdd") != NULL, one == 1, "%d: %s", one,
+                     s.text);
+        json_decref(s.first);
+    }
+}
 
 Test(ptx_race, barriers_order_a_block) {
     expect_quiet(HEAD WRITE "bar.sync 0;\n" READ_FAR END, 1, 64);
