@@ -134,7 +134,7 @@ Test(device, recursions_deeper_than_the_stack_are_found) {
         "{ .param .b32 param0; st.param.b32 [param0+0], %r1; call.uni f, (param0); } ret; }\n"
         ".visible .entry wide(.param .b32 n) { .local .b8 a[1064]; ret; }\n";
     struct device *d = device_make();
-    struct module *m;
+    static struct module *m; /* it lives as long as the process */
     cr_assert_eq(module_new(&m, d, text, strlen(text), NULL), 0);
     launch_one(m, "deep", 14); /* 1000 */
     cr_expect_eq(findings_kept(d->space.findings), 0);
