@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define SAMPLES 8 /* wrong elements that are told, in every view */
+
 enum {
     CHUNK = 1 << 18, /* those that a thread takes; a multiple of BLOCK */
     CHUNKS = 64,     /* at a time */
@@ -285,7 +287,7 @@ static void note_mismatch(struct comparing *c, uint64_t i, double expected) {
         c->low[d] = at[d] < c->low[d] ? at[d] : c->low[d];
         c->high[d] = at[d] > c->high[d] ? at[d] : c->high[d];
     }
-    if (c->sample_count < COMPARE_SAMPLES) {
+    if (c->sample_count < SAMPLES) {
         c->sample_expected[c->sample_count] = expected;
         c->samples[c->sample_count++] = i;
     }
@@ -471,7 +473,7 @@ static void join_mismatches(struct comparing *c, const struct comparing *own) {
         c->low[d] = first || own->low[d] < c->low[d] ? own->low[d] : c->low[d];
         c->high[d] = first || own->high[d] > c->high[d] ? own->high[d] : c->high[d];
     }
-    for (size_t i = 0; i < own->sample_count && c->sample_count < COMPARE_SAMPLES; i++) {
+    for (size_t i = 0; i < own->sample_count && c->sample_count < SAMPLES; i++) {
         c->sample_expected[c->sample_count] = own->sample_expected[i];
         c->samples[c->sample_count++] = own->samples[i];
     }

@@ -13,7 +13,6 @@
 #include "base/err.h"
 #include "gpu/spec/kernel_spec.h"
 
-#define COMPARE_SAMPLES 8 /* wrong elements that are told, everywhere */
 #define COMPARE_MASK 1e4 /* larger magnitudes, such as -1e9, are masks, not sums */
 /* The rounding of terms of size 1: some units in the last place. */
 #define COMPARE_ROUNDING(type) ((type) == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20)
