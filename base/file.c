@@ -114,16 +114,11 @@ void root_close(struct root *r) {
     *r = (struct root){.fd = -1};
 }
 
-static bool leads_out(const char *normal) {
-    return normal[0] == '/' || (normal[0] == '.' && normal[1] == '.' &&
-                                (normal[2] == '/' || normal[2] == '\0'));
-}
-
 /* For kernels before 5.6 and sandboxes without openat2: component by component, following
  * no link at all. */
 static int open_walking(int root, const char *rel, int flags) {
     autofree char *path = path_normalize(rel);
-    if (leads_out(path)) {
+    if (path_leads_out(path)) {
         errno = EXDEV;
         return -1;
     }
@@ -181,7 +176,7 @@ int root_open_file(const struct root *r, const char *rel, struct err *err) {
  * Returns a descriptor, or -1 with errno. */
 static int make_folders(int root, const char *rel, mode_t mode) {
     autofree char *path = path_normalize(rel);
-    if (leads_out(path)) {
+    if (path_leads_out(path)) {
         errno = EXDEV;
         return -1;
     }
@@ -251,7 +246,7 @@ int file_write_all(int fd, const void *data, size_t len) {
 /* The folder of rel, made when missing, and the name in it. 0 or -errno. */
 static int file_place(struct root_file *f, const struct root *r, const char *rel) {
     autofree char *folder = path_normalize(rel);
-    if (leads_out(folder)) {
+    if (path_leads_out(folder)) {
         return -EXDEV;
     }
     f->name = xstrdup(path_basename(folder));
