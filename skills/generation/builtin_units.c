@@ -110,9 +110,8 @@ static void add_fix(struct units *u, const struct lesson *f) {
     for (size_t i = 0; i < f->change_count; i++) {
         add_change(&b, &f->changes[i]);
     }
-    if (!has_command_change(f) && (f->onward || strcmp(f->verified_by, f->context) != 0)) {
-        markdown_command(&b, "Then", f->verified_by,
-                         f->onward ? " gets past this error." : " passes.");
+    if (!has_command_change(f) && strcmp(f->verified_by, f->context) != 0) {
+        markdown_command(&b, "Then", f->verified_by, " passes.");
     }
     add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
 }
@@ -230,7 +229,7 @@ static void add_files(struct units *u, const struct builtin_request *q) {
             const struct lesson *f = &q->lessons->files.list[i];
             bool is_long =
                 text_count(f->text ? f->text : "", f->len, '\n') > MAX_INLINE_LINES;
-            if (is_long != (aside == 1) || !is_proven(q->lessons, f) ||
+            if (is_long != (aside == 1) || !f->proven || !is_proven(q->lessons, f) ||
                 !is_worth_keeping(f)) {
                 continue;
             }

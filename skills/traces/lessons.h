@@ -52,8 +52,7 @@ struct lesson {
     unsigned seen; /* how often the failure occurred */
     /* fixes */
     char *cause;       /* the agent's sentence that explains it, or NULL */
-    char *verified_by; /* the command that then succeeded … */
-    bool onward;       /* … or only got past this error, to another one */
+    char *verified_by; /* the command that then succeeded */
     struct lesson_change *changes;
     size_t change_count;
     /* corrections; context: the command that the person corrected, or NULL */
@@ -63,6 +62,8 @@ struct lesson {
     char *text;
     size_t len;
     bool partial; /* known only from diffs: text is lines "-old" and "+new" */
+    bool unsure;  /* something may have changed it in a way that nobody saw */
+    bool proven;  /* it is sure, and a run passed since its last change */
     /* links */
     char *why; /* the surrounding words, or NULL */
 

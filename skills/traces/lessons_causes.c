@@ -42,7 +42,7 @@ static bool comes_back(const struct failure *f) {
     for (size_t i = f->success; i < f->s->count; i++) {
         const struct lesson_step *s = &f->s->list[i];
         if (step_may_fail(s) && lesson_has_error(s, f->error->normal) &&
-            (f->onward || f->said || command_same(&failed->command, &s->command))) {
+            (f->said || command_same(&failed->command, &s->command))) {
             return true;
         }
     }
@@ -91,7 +91,7 @@ static bool add_unwrapped(struct lesson *fix, const struct failure *f) {
  * runs' ends are certain. */
 static bool is_only_cause(const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    return f->least == LINK_NONE && !f->onward && f->gone == f->success &&
+    return f->least == LINK_NONE && f->gone == f->success &&
            failed->error_count == 1 &&
            lesson_shows_all(failed) && lesson_shows_all(now);
 }
@@ -220,7 +220,7 @@ static bool explain_rewritten(struct lesson *fix, const struct failure *f,
         buf_addf(*s == '-' ? &old : &come, "%.*s\n", (int)strcspn(s, "\n") - 1, s + 1);
     }
     if (!old.len || !come.len || !lesson_names(told, old.data, come.data) ||
-        (!f->onward && !is_next(f)) || comes_back(f)) {
+        !is_next(f) || comes_back(f)) {
         return false;
     }
     struct lesson_change *c = lesson_add_change(fix, CHANGE_EDIT);
@@ -298,9 +298,6 @@ bool lesson_explain(struct lesson *fix, const struct failure *f) {
         return !comes_back(f) && lesson_explain_said(fix, f);
     }
     autofree char *told = lesson_told(f, f->gone);
-    if (f->onward && comes_back(f)) {
-        return false;
-    }
     bool same = command_same(&failed->command, &now->command);
     bool typed = f->least == LINK_PLACE; /* the command itself says what was changed */
     autofree char *rewritten = same ? NULL : lesson_rewritten(failed, now);

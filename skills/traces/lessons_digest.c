@@ -76,10 +76,10 @@ static void add_fix(struct items *items, const struct lesson *f) {
         add_change(&changes, &f->changes[k]);
     }
     add_item(items, SHARE_FIXES, &f->evidence,
-             "- error (seen %u): %s\n  when running: %s\n%s%s%s%s  then %s: %s",
+             "- error (seen %u): %s\n  when running: %s\n%s%s%s%s  then succeeded: %s",
              f->seen, f->quote, f->context, f->cause ? "  the agent said: " : "",
              f->cause ? f->cause : "", f->cause ? "\n" : "", changes.data,
-             f->onward ? "got past it" : "succeeded", f->verified_by);
+             f->verified_by);
 }
 
 static void add_errors(struct items *items, const struct lessons *l) {

@@ -9,12 +9,10 @@
 
 #include <strings.h>
 
-#define REMOVED_LINES 3u /* that may go without others that come */
-#define MAX_LINES 24u    /* of a change that explains anything */
+#define ONE_SIDED_LINES 3u /* that may come or go alone */
+#define MAX_LINES 10u      /* of a change that explains anything */
 #define MAX_FILES 2u
-#define MAX_ESSENCE 8u   /* lines of a longer one that are told with the agent's reason */
 #define MAX_OTHERS 6u /* edits of something else in between */
-#define MAX_UNSEEN 6u    /* lines that come, where nobody sees in whose place */
 
 /* The lines that go hold a name: ")" might be anywhere. */
 static bool has_place(const char *diff) {
@@ -28,7 +26,7 @@ static bool has_place(const char *diff) {
 
 /* What states the demand, by the convention of all languages: "test_a.py", "tests/",
  * "a.spec.ts", but neither "/testbed" nor "package.spec". */
-static bool is_test(const char *path) {
+bool lesson_is_test(const char *path) {
     for (const char *at = path; *at; at++) {
         bool test = strncmp(at, "test", 4) == 0, spec = strncmp(at, "spec", 4) == 0;
         const char *end = at + (test || spec ? 4 + (at[4] == 's') : 0);
@@ -39,16 +37,6 @@ static bool is_test(const char *path) {
         }
     }
     return false;
-}
-
-/* It states what is demanded: "expect(x)", "t.Errorf(…)", "it.skip(…)". */
-static bool demands(const char *text) {
-    static const char *const words[] = {"assert", "expect", "should", "want", "Errorf", "skip", "FAIL"};
-    return any_of(i, 0, ARRAY_LEN(words), strcasestr(text, words[i]) != NULL);
-}
-
-bool lesson_adds_demand(const char *path, const char *diff) {
-    return is_test(path) && *diff == '+' && !strstr(diff, "\n-") && demands(diff);
 }
 
 /* What people read explains no program's error. */
@@ -89,7 +77,7 @@ static bool is_known_later(const struct failure *f, size_t edit) {
 static bool is_whole_story(const struct failure *f, const struct lesson_step *edit) {
     const struct steps *s = f->s;
     size_t first = first_of(i, 0, f->gone, is_edit_of(&s->list[i], edit->path));
-    return !is_test(edit->path) && any_of(i, 0, first, lesson_has_error(&s->list[i], f->error->normal));
+    return !lesson_is_test(edit->path) && any_of(i, 0, first, lesson_has_error(&s->list[i], f->error->normal));
 }
 
 /* It changes what people read in code. */
@@ -102,13 +90,6 @@ static bool is_remark(const char *diff) {
     return remark;
 }
 
-/* A removal of much, a text whose place nobody sees, or nothing to recognise it by. */
-static bool is_vague(const char *diff, enum lesson_link link) {
-    size_t lines = text_count(diff, strlen(diff), '\n');
-    bool removal = lines > REMOVED_LINES && *diff == '-' && !strstr(diff, "\n+");
-    bool rewrite = lines > MAX_UNSEEN && *diff == '+' && !strstr(diff, "\n-");
-    return removal || is_remark(diff) || (rewrite && link != LINK_NAME) || !has_place(diff);
-}
 
 struct edit_scan {
     struct lesson *fix;
@@ -120,11 +101,6 @@ struct edit_scan {
     bool asks_else; /* the test that failed was changed too */
 };
 
-/* Nothing else failed between the failure and its end. */
-static bool is_next_run(const struct failure *f) {
-    return !any_of(i, f->last + 1, f->gone, f->s->list[i].kind == STEP_RUN && f->s->list[i].failed);
-}
-
 static enum lesson_link link_of(const struct edit_scan *e, const struct lesson_step *s,
                                 const char *diff) {
     const struct lesson_step *failed = &e->f->s->list[e->f->last];
@@ -135,11 +111,7 @@ static enum lesson_link link_of(const struct edit_scan *e, const struct lesson_s
     enum lesson_link link = lesson_link(failed, e->f->error, e->told, s->path, diff);
     bool asked = failed->command.classes & COMMAND_ASKS; /* a log has the ends of others too */
     bool bridged = strchr(e->told, '\n')[1] != '\0';
-    bool test = is_test(s->path), said = strstr(e->f->error->quote, path_basename(s->path));
-    return (link != LINK_NAME && (test || (e->f->onward && !said))) || (asked && !bridged) ||
-                   (test && (demands(diff) || demands(e->told) || !is_next_run(e->f)))
-               ? LINK_NONE
-               : link;
+    return lesson_is_test(s->path) || (asked && !bridged) ? LINK_NONE : link;
 }
 
 /* The files of the changes so far, with this one. */
@@ -153,18 +125,13 @@ static size_t count_files(const struct lesson *fix, const char *path) {
     return count;
 }
 
-/* The lines of a long change that hold a name which the agent's reason says. */
-char *lesson_essence(const char *diff, const char *names) {
-    struct buf out = BUF_INIT(LESSON_MAX_CHANGE);
-    size_t lines = 0;
-    for (; *diff && *names && lines < MAX_ESSENCE; diff = text_next_line(diff)) {
-        autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
-        if (!is_remark(line) && lesson_names(names, line + 1, "")) {
-            buf_addf(&out, "%s\n", line);
-            lines++;
-        }
+bool lesson_is_clear(const struct lesson_step *edit, const char *diff) {
+    size_t lines = text_count(diff, strlen(diff), '\n');
+    bool replaces = *diff == '-' && strstr(diff, "\n+"), known = !edit->is_diff;
+    for (const char *at = edit->text; *at && !known; at = text_next_line(at)) {
+        known = *at == '-' || *at == ' ';
     }
-    return buf_detach(&out);
+    return lines <= (replaces ? MAX_LINES : ONE_SIDED_LINES) && (replaces || known);
 }
 
 /* A change that is already there is not told twice. */
@@ -190,7 +157,7 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     enum lesson_link link = link_of(e, s, diff);
     e->fix->cause = link >= e->f->least && !e->fix->cause ? take(reason) : e->fix->cause;
     free(reason);
-    bool test = is_test(s->path);
+    bool test = lesson_is_test(s->path);
     e->asks_else |= test && link == LINK_NONE &&
                     strstr(e->f->error->quote, path_basename(s->path));
     if (link < e->f->least || (s->shown && !is_whole_story(e->f, s)) || (link == LINK_NONE && (test || lesson_creates(e->f->s, s))) ||
@@ -205,14 +172,9 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     e->best = link > e->best ? link : e->best;
     e->said |= strstr(e->f->error->quote, path_basename(s->path)) != NULL;
     bool room = e->fix->change_count < LESSON_MAX_CHANGES && count_files(e->fix, s->path) <= MAX_FILES;
-    if (is_vague(diff, link) || e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
-        bool own = strstr(e->f->s->list[e->f->last].text, path_basename(s->path));
-        char *kept = lesson_essence(own ? "" : diff, strchr(e->told, '\n') + 1);
-        free(diff);
-        diff = kept;
-        if (!*diff || is_remark(diff) || !room) {
-            return !room && *diff;
-        }
+    if (!lesson_is_clear(s, diff) || is_remark(diff) || !has_place(diff) ||
+        e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
+        return false;
     }
     struct lesson_change *c = lesson_add_change(e->fix, CHANGE_EDIT);
     c->path = xstrdup(s->path);

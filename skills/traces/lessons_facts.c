@@ -105,8 +105,12 @@ static void find_versions(struct lessons *l, const struct steps *s,
 
 void lessons_find_facts(struct lessons *l, const struct steps *s) {
     struct pattern *version = pattern_new(version_regex);
+    size_t earlier = l->limits.count; /* of other traces */
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
+        while (step_is_run(e) && lesson_brings(e) && l->limits.count > earlier) {
+            lesson_finish(&l->limits.list[--l->limits.count]); /* it may be another now */
+        }
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
             (e->kind == STEP_RUN && (strstr(e->text, "curl") || strstr(e->text, "wget") ||
                                      strstr(e->text, "git clone")))) {

@@ -88,6 +88,9 @@ static void set_text(struct lesson *f, char *text, bool partial) {
 }
 
 static void change_file(struct lesson *f, const struct lesson_step *e) {
+    bool unseen = e->is_diff && !*e->text; /* "sed -i 12d" */
+    f->unsure = e->is_diff && (f->unsure || unseen);
+    f->proven = false;
     if (!e->is_diff) {
         set_text(f, xstrdup(e->text), false);
         return;
@@ -109,9 +112,22 @@ static void delete_file(struct lesson_list *files, struct lesson *f) {
     memmove(f, f + 1, behind * sizeof *f);
 }
 
+/* What installs or updates may write manifests and settings: what they hold then is unknown. */
+static void prove_files(struct lesson_list *files, const struct lesson_step *run) {
+    bool passed = run->command.count && !run->failed;
+    for (size_t i = 0; i < files->count; i++) {
+        struct lesson *f = &files->list[i];
+        f->unsure |= lesson_brings(run);
+        f->proven = !f->unsure && (f->proven || passed);
+    }
+}
+
 void lessons_find_files(struct lessons *l, const struct steps *s) {
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
+        if (step_is_run(e)) {
+            prove_files(&l->files, e);
+        }
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;
         }

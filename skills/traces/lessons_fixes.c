@@ -14,7 +14,6 @@
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)
 #define MAX_OWN 6u    /* lines whose change one sentence or one error explains */
-#define LEAST_SAID 3u /* ends of lines of a run that got further than an earlier one */
 
 static void follow(struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
@@ -36,10 +35,6 @@ static void follow(struct failure *f) {
             return;
         }
     }
-    /* one that says hardly more than why it failed did none of its work */
-    const char *said = f->gone ? f->s->list[f->gone].output : "";
-    f->onward = !f->said && text_count(said, strlen(said), '\n') >= LEAST_SAID;
-    f->success = f->onward ? f->gone : 0;
 }
 
 /* As follow(), to the end of a command in which a word was replaced by one looked up. */
@@ -277,7 +272,7 @@ static bool is_exception(const char *quote) {
 static bool breaks_rule(const struct failure *f, const struct lesson *fix, const char *known) {
     const struct lesson_change *c = fix->changes;
     autofree char *quoted = quoted_in(f->error->quote);
-    return fix->change_count == 1 && c->path && !f->onward && *c->to == '-' &&
+    return fix->change_count == 1 && c->path && *c->to == '-' &&
            strstr(c->to, "\n+") && text_count(c->to, strlen(c->to), '\n') <= MAX_OWN &&
            !is_exception(f->error->quote) &&
            (!lesson_names(quoted, quoted, "") || lesson_names(quoted, quoted, known)) &&
@@ -299,52 +294,13 @@ static bool is_taught(const struct failure *f, const struct lesson *fix) {
                     c->path && brings_name(c->to, failed->output, known.data));
 }
 
-/* The last place that a Python traceback names is none of the session's files: a library refuses
- * what it was asked. */
-static bool is_raised_elsewhere(const struct failure *f) {
-    const char *output = f->s->list[f->last].output, *last = NULL;
-    for (const char *at = output; (at = strstr(at, "File \"")); at += 6) {
-        last = at + 6;
-    }
-    if (!last || f->said) {
-        return false;
-    }
-    autofree char *path = xstrndup(last, strcspn(last, "\"\n"));
-    for (size_t i = 0; i < f->last; i++) {
-        const struct lesson_step *e = &f->s->list[i];
-        if (e->kind == STEP_EDIT && strcmp(path_basename(e->path), path_basename(path)) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The script catches the error from then on, or stands in for what raised it. */
-static bool looks_away(const struct lesson *fix) {
-    return list_any(c, fix->changes, fix->change_count,
-                    c->path && (strstr(c->to, "except ") || strstr(c->to, "except:") ||
-                                strstr(c->to, "catch") || strcasestr(c->to, "mock")));
-}
-
-/* It brings a name that no edit of the session had. */
-static bool brings_new(const struct failure *f, const struct lesson *fix) {
-    autobuf known = BUF_INIT(MAX_KNOWN);
-    for (size_t i = 0; i < f->last; i++) {
-        const struct lesson_step *e = &f->s->list[i];
-        buf_adds(&known, e->kind == STEP_EDIT && e->text ? e->text : "");
-    }
-    return list_any(c, fix->changes, fix->change_count,
-                    c->path && brings_name(c->to, c->to, known.data));
-}
-
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
     if (states_rule(f->error->quote)) {
         return false;
     }
-    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed) &&
-                  !(is_raised_elsewhere(f) && brings_new(f, fix) && !looks_away(fix));
+    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
     bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
     return ((script || own) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));
@@ -378,7 +334,7 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
                          EVIDENCE_ERROR);
     if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f) ||
         !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
-        tries_out(f, &fix) ||
+        tries_out(f, &fix) || !lesson_is_proven(&fix, f) ||
         (is_doubtful(f, &fix) && !is_confirmed(f))) {
         lesson_finish(&fix);
         return false;
@@ -389,10 +345,7 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
     fix.quote = xstrdup(last_quote(f));
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
-    fix.onward = f->onward;
-    if (!f->onward) {
-        add_check(l, fix.verified_by, f->s->trace, success->event);
-    }
+    add_check(l, fix.verified_by, f->s->trace, success->event);
     *lesson_list_add(&l->fixes) = fix;
     return true;
 }
@@ -450,7 +403,7 @@ static void tell_failures(struct lessons *l, struct failure *list, size_t count)
         any = said.success && add_fix(l, &said);
     }
     for (size_t k = 0; k < count; k++) {
-        if (!told[k] && !(list[k].success && !list[k].onward) &&
+        if (!told[k] && !list[k].success &&
             !ended_with(list, told, count, k)) {
             add_dead_end(l, &list[k]);
         }

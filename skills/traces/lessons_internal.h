@@ -172,7 +172,6 @@ struct failure {
     size_t success; /* 0 = none */
     bool looked_up; /* gone is lesson_looked_up's */
     bool said;      /* the agent's words alone must explain it */
-    bool onward;    /* it never passed: gone failed with something else */
     enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
 };
@@ -230,19 +229,23 @@ bool lesson_add_runs(struct lesson *fix, const struct failure *f, const char *to
 void lesson_add_front(struct lesson *fix, const struct failure *f, const char *told);
 /* The one command in between, if it brings or starts something, or the error names it. */
 bool lesson_add_only_run(struct lesson *fix, const struct failure *f, const char *told);
+/* The part brings something: `pip install httpx`. */
+bool lesson_brings(const struct lesson_step *run);
 /* Its program brings something and is the failed one, or the error speaks of it. */
 bool lesson_suits(const struct failure *f, const char *command);
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
  * could have (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f);
+/* Whether its end proves it: what is told is all that was done (lessons_proof.c). */
+bool lesson_is_proven(const struct lesson *fix, const struct failure *f);
 /* The same from the agent's words alone, where they name the change (lessons_said.c). */
 bool lesson_explain_said(struct lesson *fix, const struct failure *f);
 /* The names of a text that only code has, a line each. */
 char *lesson_technical(const char *text);
-/* The lines of a long change that hold one of the names. */
-char *lesson_essence(const char *diff, const char *names);
+/* Whether a reader sees what was changed: both sides of it, and few lines. */
+bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
 bool lesson_is_prose(const char *path); /* a file for people */
-bool lesson_adds_demand(const char *path, const char *diff); /* one more test */
+bool lesson_is_test(const char *path); /* it states what is demanded */
 /* The agent's reason in its last turns before the step, or NULL. */
 char *lesson_reason(const struct failure *f, size_t before);
 /* The error, and behind it the code that the agent named before the step in sentences that share

@@ -94,11 +94,11 @@ char *lesson_told(const struct failure *f, size_t before) {
     autofree char *error = xstrdup(out.data);
     size_t turns = 0;
     if (f->s->list[f->last].error_count > 1) { /* which one each sentence is about is not sure */
-        autofree char *reason = before && !f->onward ? lesson_reason(f, before) : NULL;
+        autofree char *reason = before ? lesson_reason(f, before) : NULL;
         add_said(&out, reason ? reason : "", f->error->quote);
         return buf_detach(&out);
     }
-    for (size_t i = before; !f->onward && i > f->last + 1 && turns < REASON_TURNS; i--) {
+    for (size_t i = before; i > f->last + 1 && turns < REASON_TURNS; i--) {
         const struct lesson_step *s = &f->s->list[i - 1];
         if (s->kind == STEP_SAY) {
             add_said(&out, s->text, error);

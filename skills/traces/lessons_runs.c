@@ -124,6 +124,10 @@ void lesson_add_front(struct lesson *fix, const struct failure *f, const char *t
     }
 }
 
+bool lesson_brings(const struct lesson_step *run) {
+    return any_of(i, 0, run->command.count, provided(run->command.parts[i]) != NULL);
+}
+
 static bool provides(const char *text) {
     struct command c;
     command_read(&c, text);

@@ -17,13 +17,12 @@ static void add_named_edits(struct lesson *fix, const struct failure *f, const c
         const struct lesson_step *e = &f->s->list[i];
         autofree char *diff = lesson_is_edit(e) && !e->shown ? lesson_changed_lines(f->s, i) : NULL;
         autofree char *differing = diff ? lesson_differing(diff) : NULL;
-        bool named = diff && !lesson_is_prose(e->path) && !lesson_adds_demand(e->path, diff) &&
+        bool named = diff && !lesson_is_prose(e->path) && !lesson_is_test(e->path) &&
                      lesson_names(names, differing, "");
-        autofree char *kept = named ? lesson_essence(diff, names) : NULL;
-        if (kept && *kept && !lesson_creates(f->s, e)) {
+        if (named && lesson_is_clear(e, diff) && !lesson_creates(f->s, e)) {
             struct lesson_change *c = lesson_add_change(fix, CHANGE_EDIT);
             c->path = xstrdup(e->path);
-            c->to = take(kept);
+            c->to = take(diff);
             lessons_add_evidence(&fix->evidence, f->s->trace, e->event, EVIDENCE_CHANGE);
         }
     }

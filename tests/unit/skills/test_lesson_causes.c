@@ -160,8 +160,11 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          "npm install --save-dev left-pad && npx hardhat compile", "nothing"},
         /* what stood in front is missing, with its seconds or without */
         {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
-         NULL, "(./serve --port 80 2>&1 | head) & sleep 6; kill $!",
-         "timeout 8 ./serve --port 80 ./serve --port 80"},
+         NULL, "(./serve --port 80 2>&1 | head) & sleep 6; kill $!", "nothing"},
+        {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
+         NULL, "./serve --port 80 && ./stop", "nothing"},
+        {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
+         NULL, "./serve --port 80 2>&1 | tail", "timeout 8 ./serve --port 80 ./serve --port 80"},
         {"nice ./serve --port 80", "nice: cannot set niceness of ./serve", NULL, NULL,
          "nice ./serve --port 80", "nothing"},
         /* the same letters, spelt otherwise: what the error says is quoted or gone */
@@ -223,12 +226,10 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          "Containerfile -FROM golang:1.22\n+FROM golang:1.25\n"},
         {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
          "Containerfile", "-FROM alpine:3.19\n+FROM alpine:3.20\n", "docker build .", "nothing"},
-        /* a test's own mistake; not its demand, nor what people read */
+        /* neither a test, which says what is demanded, nor what people read */
         {"npx vitest", "Error: [vitest] No \"createRouter\" export is defined on the mock",
          "src/login.spec.js", "-  push\n+  push,\n+  createRouter\n", "npx vitest",
-         "src/login.spec.js -  push\n+  push,\n+  createRouter\n"},
-        {"npx vitest", "Error: [vitest] No \"createRouter\" export is defined on the mock",
-         "src/login.spec.js", "-  expect(createRouter)\n+  it.skip(\n", "npx vitest", "nothing"},
+         "nothing"},
         {"npm test", "error: DATABASE_HOST is not set", "README.md", "-x\n+DATABASE_HOST\n",
          "npm test", "nothing"},
         /* a path of Windows */
@@ -299,7 +300,8 @@ Test(lesson_causes, a_command_in_between_brings_something) {
     }
 }
 
-/* The command never passed; what it said next, and whether the first error's end is told. */
+/* The command never passed; what it said next, and whether the first error's end is told: it may
+ * only hide behind the other one. */
 static bool gets_past(const char *later, const char *said, bool returns) {
     static const char missing[] = "E   ModuleNotFoundError: No module named 'httpx'";
     struct maker m = {0};
@@ -312,7 +314,7 @@ static bool gets_past(const char *later, const char *said, bool returns) {
         run(&m, "pytest -q", 1, missing);
     }
     learn(&l, &m);
-    bool told = l.fixes.count == 1 && l.fixes.list[0].onward &&
+    bool told = l.fixes.count == 1 &&
                 strcmp(l.fixes.list[0].changes[0].to, "pip install httpx") == 0;
     cr_expect(eq(int, told, l.fixes.count > 0));
     cr_expect(eq(sz, l.commands.count, 0), "a check that never passed");
@@ -321,10 +323,10 @@ static bool gets_past(const char *later, const char *said, bool returns) {
     return told;
 }
 
-Test(lesson_causes, an_error_that_another_one_follows_has_ended) {
+Test(lesson_causes, an_error_that_another_one_follows_has_not_ended) {
     static const char other[] = "collected 3 items\ntests/a.py ..F\n"
                                 "E   ValueError: scale must be positive\n1 failed\n";
-    cr_expect(gets_past("pytest -q tests", other, false));
+    cr_expect(not(gets_past("pytest -q tests", other, false)));
     cr_expect(not(gets_past("pytest -q tests", "pytest: killed by the system", false)),
               "it did none of its work");
     cr_expect(not(gets_past("pytest -q tests", other, true)), "it came back");

@@ -260,3 +260,136 @@ Test(lesson_proofs, a_file_is_named_near_the_error) {
     autofree char *beside = quoted("make all", said, "make all");
     cr_expect(eq(str, beside, "nothing"), "another edit may be the reason");
 }
+
+/* An install, the next run of the check, and what was done until it passed. */
+static size_t told_install(const char *next, const char *more, bool edits) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to compile.");
+    run(&m, "npx hardhat compile", 1, "Error: this toolbox does not work with version 2");
+    run(&m, "npm install toolbox@hh2", 0, "added 3 packages");
+    if (edits) {
+        edit(&m, "hardhat.config.js", "-let x = 1\n+let x = 2\n", true);
+    }
+    run(&m, "npx hardhat compile", *next != '\0', next);
+    if (*more) {
+        run(&m, more, 0, "added 2 packages");
+        run(&m, "npx hardhat compile", 0, "Compiled");
+    }
+    learn(&l, &m);
+    size_t count = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return count;
+}
+
+Test(lesson_proofs, a_command_in_between_is_told_if_nothing_else_may_be_why) {
+    static const char config[] = "Error: invalid package config\n at a\n at b\n at c\n";
+    cr_expect(eq(sz, told_install("", "", false), 1));
+    cr_expect(eq(sz, told_install("", "", true), 0), "or the edit ended it");
+    cr_expect(eq(sz, told_install(config, "", false), 0), "it never passed");
+    cr_expect(eq(sz, told_install(config, "npm install other@4", false), 0),
+              "what was installed in the end is another thing");
+}
+
+/* "python -m pytest" for pytest, which says that it is not there either. */
+Test(lesson_proofs, the_same_under_another_name_that_fails_too_is_no_fix) {
+    for (int exit = 0; exit < 2; exit++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Run the tests.");
+        run(&m, "pytest -q tests", 127, "bash: line 1: pytest: command not found");
+        run(&m, "python -m pytest -q tests", exit,
+            exit ? "a\nb\nc\n/usr/bin/python: No module named pytest\n" : "3 passed\n");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, exit == 0));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* Another address, which is refused too until something is started. */
+Test(lesson_proofs, a_changed_command_whose_first_run_fails_is_no_fix) {
+    for (int fails = 0; fails < 2; fails++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Migrate it.");
+        run(&m, "npx migrate --url=db://localhost", 1, "Error: no server at db://localhost");
+        if (fails) {
+            run(&m, "npx migrate --url=db://127.0.0.1", 1, "Error: no server at db://127.0.0.1");
+            run(&m, "docker compose restart", 0, "Started");
+        }
+        run(&m, "npx migrate --url=db://127.0.0.1", 0, "2 migrations applied");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, fails ? 0 : 1));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* An edit, and what was installed beside it. */
+Test(lesson_proofs, an_edit_beside_an_install_is_not_proven) {
+    for (int installs = 0; installs < 2; installs++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to build.");
+        run(&m, "npm run build", 1, "error: failed to load config from vite.config.ts");
+        if (installs) {
+            run(&m, "npm install -D tailwindcss@3", 0, "added 59 packages");
+        }
+        edit(&m, "vite.config.ts", "-  plugins: [react(), tailwindcss()],\n+  plugins: [config()],\n", true);
+        run(&m, "npm run build", 0, "166 modules transformed");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, installs ? 0 : 1));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* A file and what was run since it was written. */
+Test(lesson_proofs, a_file_is_proven_by_a_run_and_not_known_behind_an_install) {
+    static const struct {
+        const char *first, *then;
+        bool proven;
+    } cases[] = {
+        {"npm test", NULL, true},
+        {"npm test", "npm install toolbox@4", false},
+        {"npm install toolbox@4", "npm test", false},
+        {NULL, NULL, false},
+        {"npm test", "sed -i 2d package.json", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Set it up.");
+        edit(&m, "package.json", "{\n  \"type\": 1\n}\n", false);
+        if (cases[i].first) {
+            run(&m, cases[i].first, 0, "ok");
+        }
+        if (cases[i].then) {
+            run(&m, cases[i].then, 0, "ok");
+        }
+        learn(&l, &m);
+        cr_assert(eq(sz, l.files.count, 1));
+        cr_expect(eq(int, l.files.list[0].proven, cases[i].proven), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+/* A version that was printed before something was installed may be another one now. */
+Test(lesson_proofs, a_version_is_forgotten_behind_an_install) {
+    for (int installs = 0; installs < 2; installs++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Set it up.");
+        run(&m, "nvcc --version", 0, "Cuda compilation tools, release 12.4, V12.4.131");
+        if (installs) {
+            run(&m, "conda install cuda-toolkit", 0, "done");
+        }
+        learn(&l, &m);
+        cr_expect(eq(sz, l.limits.count, installs ? 0 : 1));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}

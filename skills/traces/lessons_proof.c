@@ -1,0 +1,79 @@
+/* Whether the run that passed proves what is told: nothing else was done that it may owe its end
+ * to. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/find.h"
+
+static bool is_told(const struct lesson *fix, const struct lesson_step *s) {
+    return list_any(e, fix->evidence.list, fix->evidence.count,
+                    e->role == EVIDENCE_CHANGE && e->event == s->event);
+}
+
+/* It changed something, or tried the failed command again, and is not told. */
+static bool acts_untold(const struct lesson *fix, const struct failure *f,
+                        const struct lesson_step *s) {
+    bool edits = s->kind == STEP_EDIT && !s->failed && !lesson_is_prose(s->path);
+    bool runs = step_is_run(s) && s->command.count && !s->failed;
+    return (edits || runs || (step_may_fail(s) && lesson_is_rerun(&f->s->list[f->last], s))) &&
+           !is_told(fix, s);
+}
+
+/* Nothing stands before the next run that is not told, and nothing else was brought until one
+ * passed: an error may also go because another one comes first. */
+static bool proves_run(const struct lesson *fix, const struct failure *f) {
+    const struct lesson_step *list = f->s->list;
+    return !any_of(i, f->last + 1, f->gone, acts_untold(fix, f, &list[i])) &&
+           !any_of(i, f->gone, f->success, step_is_run(&list[i]) && lesson_brings(&list[i]));
+}
+
+/* A part of the line goes on in the background: "&", but neither "&&" nor "2>&1". */
+static bool goes_on(const char *text) {
+    char quote = '\0';
+    for (const char *at = text; *at; at++) {
+        if (quote ? *at == quote : *at == '\'' || *at == '"') {
+            quote = quote ? '\0' : *at;
+        } else if (!quote && *at == '&' && at[1] == '&') {
+            at++;
+        } else if (!quote && *at == '&' && at[1] != '>' && (at == text || !strchr("<>", at[-1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What an install brought, which is not told, may be why an edit or another word helped. */
+static bool is_brought(const struct lesson *fix, const struct failure *f) {
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (step_is_run(s) && !s->failed && lesson_brings(s) && !is_told(fix, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its first run passed, and what the line ran besides is told, or the failed one ran it too. */
+static bool proves_command(const struct failure *f, const struct lesson_change *c) {
+    const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->gone];
+    const char *like = lesson_rerun_part(failed, now);
+    for (size_t i = 0; i < now->command.count; i++) {
+        const char *part = now->command.parts[i];
+        autofree char *text = command_part_text(part);
+        if (part != like && !strstr(c->to, text) &&
+            !any_of(k, 0, failed->command.count, strcmp(failed->command.parts[k], part) == 0)) {
+            return false;
+        }
+    }
+    return f->gone == f->success && (goes_on(failed->text) || !goes_on(now->text));
+}
+
+bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
+    for (size_t i = 0; i < fix->change_count; i++) {
+        const struct lesson_change *c = &fix->changes[i];
+        if ((c->kind == CHANGE_RUN && !proves_run(fix, f)) ||
+            (c->kind == CHANGE_COMMAND && !proves_command(f, c))) {
+            return false;
+        }
+    }
+    return !is_brought(fix, f);
+}
