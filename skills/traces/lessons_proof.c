@@ -3,6 +3,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/find.h"
+#include "base/text.h"
 
 static bool is_told(const struct lesson *fix, const struct lesson_step *s) {
     return list_any(e, fix->evidence.list, fix->evidence.count,
@@ -67,6 +68,21 @@ static bool proves_command(const struct failure *f, const struct lesson_change *
     return f->gone == f->success && (goes_on(failed->text) || !goes_on(now->text));
 }
 
+/* A pipe hides how it ended, and the failed run said most of its lines too: the error may stand
+ * before what `tail` shows. */
+static bool ends_alike(const struct failure *f) {
+    const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
+    bool piped = now->command.classes & COMMAND_MASKED && lesson_shows_all(now);
+    size_t lines = 0, said = 0;
+    for (const char *at = piped && now->output && failed->output ? now->output : ""; *at;
+         at = text_next_line(at)) {
+        autofree char *line = lesson_cut(at, strcspn(at, "\n"), LESSON_MAX_LINE);
+        lines += *line != '\0';
+        said += *line && strstr(failed->output, line);
+    }
+    return 2 * said > lines;
+}
+
 bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
     for (size_t i = 0; i < fix->change_count; i++) {
         const struct lesson_change *c = &fix->changes[i];
@@ -75,5 +91,5 @@ bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
             return false;
         }
     }
-    return !is_brought(fix, f);
+    return !is_brought(fix, f) && !ends_alike(f);
 }

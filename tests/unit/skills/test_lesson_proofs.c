@@ -327,6 +327,26 @@ Test(lesson_proofs, a_changed_command_whose_first_run_fails_is_no_fix) {
     }
 }
 
+/* What `tail` leaves of a check may be the end of the same failure. */
+Test(lesson_proofs, an_end_like_that_of_the_failure_is_no_proof) {
+    static const char *const ends[] = {"Start one, for example:\n  docker run postgres\n", "ready\n"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        autofree char *failed = xasprintf("Error: connect ECONNREFUSED 127.0.0.1:5433\n%s", ends[0]);
+        user(&m, "Run the tests.");
+        run(&m, "node check-db.js 2>&1 | tail -30", 0, failed);
+        run(&m, "docker compose up -d db", 0, "Container db Started");
+        autofree char *now = xasprintf("%s[rerun: b17]\n", ends[i]);
+        run(&m, "node check-db.js 2>&1 | tail -2", 0, now);
+        say(&m, "It was refused because `docker compose` had not started the db at ECONNREFUSED.");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, i));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 /* An edit, and what was installed beside it. */
 Test(lesson_proofs, an_edit_beside_an_install_is_not_proven) {
     for (int installs = 0; installs < 2; installs++) {
