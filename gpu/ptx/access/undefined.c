@@ -29,6 +29,7 @@ struct undefined {
         uint8_t part; /* of a RESULT: that of the operand it comes from */
     } values[VALUES_MAX];
     unsigned value_count;
+    unsigned many; /* values at which those that are dead are dropped */
 };
 
 static const struct ptx_function *function_of(const struct warp *w) {
@@ -100,6 +101,25 @@ static void value_forget(struct undefined *u, const struct frame *f, uint32_t in
     values_sweep(u, gone_written, &(struct written){f, index, lanes});
 }
 
+struct reached {
+    const struct warp *warp;
+    const uint64_t *live;
+};
+
+static uint32_t gone_dead(const struct tracked_value *v, const void *data) {
+    const struct reached *x = data;
+    bool dead = v->frame == x->warp->frame && v->index != RESULT &&
+                !register_live_in(x->live, v->index);
+    return dead ? x->warp->active : 0;
+}
+
+/* Drops the values that the split which is followed no longer reads from the instruction
+ * `at` on: long blocks have more than there is room for. */
+static void values_drop(struct warp *w, uint32_t at) {
+    autofree uint64_t *live = register_live_before(live_of(w->frame), at);
+    values_sweep(w->undefined, gone_dead, &(struct reached){w, live});
+}
+
 static void value_add(struct warp *w, struct tracked_value v) {
     struct undefined *u = w->undefined;
     for (unsigned k = 0; k < u->value_count && v.lanes; k++) {
@@ -148,6 +168,10 @@ static unsigned source_of(struct undefined *u, const struct step *s) {
 static struct source *lane_source(struct warp *w, const struct step *s, unsigned lane,
                                   const struct origin *from) {
     unsigned number = source_of(w->undefined, s);
+    if (number == SOURCES_MAX && w->undefined->following) {
+        values_drop(w, w->next[-1].instruction + 1);
+        number = source_of(w->undefined, s);
+    }
     if (number == SOURCES_MAX) {
         origin_tell(w->processor->run->findings, from);
         return NULL;
@@ -193,6 +217,7 @@ void undefined_loaded(const struct access_fault *f, const struct origin *from,
     if (!w->undefined) {
         w->undefined = xcalloc(1, sizeof *w->undefined);
         w->undefined->last = NO_INSTRUCTION;
+        w->undefined->many = VALUES_MAX / 2;
     }
     struct undefined *u = w->undefined;
     const struct ptx_function *in = function_of(w);
@@ -481,7 +506,12 @@ static bool is_carried(const struct ptx_instruction *i, unsigned k) {
 
 /* In front of the first step of an instruction; the lanes that it runs for. */
 static uint32_t instruction_follow(struct warp *w, const struct ptx_instruction *i) {
+    struct undefined *u = w->undefined;
     uint32_t mask = w->active;
+    if (u->value_count > u->many) {
+        values_drop(w, (uint32_t)(i - function_of(w)->code));
+        u->many = VALUES_MAX / 2 + u->value_count / 2;
+    }
     unsigned results = register_live_results(
         live_of(w->frame), (uint32_t)(i - function_of(w)->code));
     if (i->guard >= 0) {

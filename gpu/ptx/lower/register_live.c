@@ -149,6 +149,29 @@ bool register_live_at(const struct register_live *l, uint32_t at, uint32_t r) {
     return !l->heads || bit_get(l->heads + (size_t)l->blocks[at] * l->words, r);
 }
 
+uint64_t *register_live_before(const struct register_live *l, uint32_t at) {
+    if (!l->heads) {
+        return NULL;
+    }
+    uint64_t *set = xcalloc(l->words, sizeof *set);
+    uint32_t end = at;
+    while (end < l->f->code_count && l->blocks[end] == l->blocks[at]) {
+        end++;
+    }
+    if (end < l->f->code_count) {
+        head_add(l, end, set);
+    }
+    while (end-- > at) {
+        targets_add(l, &l->f->code[end], set);
+        instruction_before(l, &l->f->code[end], set);
+    }
+    return set;
+}
+
+bool register_live_in(const uint64_t *set, uint32_t r) {
+    return !set || bit_get(set, r);
+}
+
 bool register_live_ever(const struct register_live *l, uint32_t r) {
     return bit_get(l->ever, r);
 }

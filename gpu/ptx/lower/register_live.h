@@ -15,5 +15,9 @@ unsigned register_live_results(const struct register_live *live, uint32_t at);
 /* Whether the value of register r at the head of the basic block that contains `at` may
  * be read. */
 bool register_live_at(const struct register_live *live, uint32_t at, uint32_t r);
+/* The registers whose values before the instruction `at` may be read; the caller frees it.
+ * NULL: all of them. */
+uint64_t *register_live_before(const struct register_live *live, uint32_t at);
+bool register_live_in(const uint64_t *set, uint32_t r); /* NULL: true */
 /* Whether any instruction reads it. */
 bool register_live_ever(const struct register_live *live, uint32_t r);

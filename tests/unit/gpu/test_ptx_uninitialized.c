@@ -85,6 +85,37 @@ Test(ptx_uninitialized, values_that_nothing_depends_on) {
     }
 }
 
+/* However many there were in a block: those that nobody reads any more take no room. The
+ * value is found where it is stored, from its first load. */
+static void many(const char *const step[3], unsigned count, const char *predicate,
+                 long found) {
+    autobuf body = BUF_INIT(1 << 18);
+    buf_addf(&body, "%s.reg .u32 %%q<%u>; mov.u32 %%q0, %%r5; mov.u32 %%r6, 0;\n",
+             WRITTEN, count + 1);
+    for (unsigned k = 1; k <= count; k++) {
+        buf_addf(&body, "%s%%q%u%s%%q%u%s;\n", step[0], k, step[1], k - 1, step[2]);
+    }
+    buf_addf(&body,
+             "selp.u32 %%r6, %%q%u, %%r7, %s; st.global.u32 [%%at], %%r6;\n" END, count,
+             predicate);
+    struct machine_room *r = run(body.data, 0);
+    cr_expect_eq(room_found(r, "uninitialized", NULL), found, "%s: %ld", step[0],
+                 room_found(r, "uninitialized", NULL));
+    room_free(r);
+}
+
+Test(ptx_uninitialized, many_values_in_a_block) {
+    static const char *const sum[] = {"add.u32 ", ", ", ", 3"},
+                            *const load[] = {"ld.shared.u32 ",
+                                             ", [%r3]; mov.u32 %r6, ", ""},
+                            *const shuffle[] = {"shfl.sync.bfly.b32 ", ", ",
+                                                ", 0, 31, -1"};
+    many(sum, 2000, "%p1", 0);
+    many(sum, 2000, "%p2", 7);
+    many(load, 300, "%p1", 0);
+    many(shuffle, 300, "%p1", 0);
+}
+
 /* Shared memory (%r3 of WRITTEN, 256 bytes) and global memory that is no output carry
  * such values, and so do shuffles; the finding stands at the load that began it. `spare`
  * is memory that nobody has written. */
