@@ -25,7 +25,7 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
     }
     if (!json_is_object(json)) {
         return err_set(r->err, -EINVAL,
-                       "%s: an object such as {\"rtol\": %g, \"atol\": 1e-5} is expected",
+                       "%s: an object is expected; did you mean {\"rtol\": %g}?",
                        at, json_is_number(json) ? json_number_value(json) : 1e-3);
     }
     if (ret->mode == COMPARE_EXACT && !compare) {

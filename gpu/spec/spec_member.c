@@ -82,7 +82,9 @@ static int check_fraction(struct spec_reader *r, const struct spec_member *m,
     if (!json_is_number(value)) {
         return err_set(r->err, -EINVAL, "%s: a number is expected", at);
     }
-    return number >= (double)m->low && number <= (double)m->high
+    bool above = m->low == INT64_MIN || number >= (double)m->low,
+         below = m->high == INT64_MAX || number <= (double)m->high;
+    return above && below
                ? 0
                : err_set(r->err, -EINVAL, "%s: %s", at, m->expected);
 }

@@ -401,7 +401,7 @@ def a_kernel_that_does_not_end_is_a_timeout(room):
 def a_reference_that_does_not_fit_is_told_last(room):
     """No row of the kernel's trial, which ended well; time that the reference took is the reference's."""
     for source, words in (("__global__ void r(float *y) { y[0] = 1; }", "expect.kernel.args: the kernel takes 1 arguments"),
-                          ("__global__ void r(float *y, const float *x, int n) { for (;;) atomicAdd(y, 1.0f); }",
+                          ("__global__ void r(float *y, const float *x, int n) { for (;;) atomicAdd((int *)y, 1); }",
                            "time ran out before the reference had ended")):
         room.kernel("fits", GOOD, expect={"kernel": {"source": source}}, timeout_s=3)
         code, out, _ = room.validate("fits.cu")

@@ -538,7 +538,7 @@ static const struct {
      "'output':true}]",
      "tolerance.atol: a number is expected"},
     {"'tolerance':0.5,'args':[{'name':'x','type':'float32','shape':[1],'output':true}]",
-     "tolerance: an object such as {\"rtol\": 0.5, "},
+     "tolerance: an object is expected; did you mean {\"rtol\": 0.5}?"},
     {"'benchmark':'yes'", "benchmark: true, or an object"},
     {"'launches':[]", "launches"},
     {"'launches':[{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape'"
