@@ -7,8 +7,15 @@
  * a race may be the cause, otherwise the largest. */
 #include "gpu/run/run_course.h"
 
-/* Call it after the trials. Only that trial's findings `race` and `global_race`, errors
- * and warnings, are added to the run. Then "race" is among the result's "checks". It is
- * not made if the spec names its checks, on a device, without a verdict of pass or fail
- * so far, or if every case is too large. */
+/* Call it after the trials. Of that trial only what race_trial_finds, errors and warnings,
+ * is added to the run. Then "race" is among the result's "checks". It is not made if the
+ * spec names its checks, on a device, without a verdict of pass or fail so far, or if
+ * every case is too large. */
 void race_trial(struct course *run);
+
+/* Whether the check for races may find it. (A proxy's missing fence is found without the
+ * check too, and known by then.) */
+bool race_trial_finds(const json_t *finding);
+
+/* The same trial of case i in a run that is good so far: whether it fails. */
+bool race_trial_fails(struct course *run, size_t i);

@@ -9,9 +9,10 @@ static void tell(struct course *run, const char *when, const char *what,
                  bool known_right) {
     run_report_note(&run->report, "changes_after_repeats",
                     known_right ? "error" : "warning", NULL,
-                    "%s %s: it keeps state between launches. A variable that the host "
+                    "%s%s, %s: it keeps state between launches. A variable that the host "
                     "sets before each launch belongs in \"globals\" with an \"init\"",
-                    when, what);
+                    run->spec.expect != EXPECT_NONE ? "right at first, " : "", when,
+                    what);
 }
 
 /* The driver says no to what it did before: that tells nothing of the kernel. */
@@ -62,7 +63,8 @@ static int compare_again(struct course *run, const struct trial *t,
         char what[200];
         snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " elements of '%s' %s",
                  wrong.mismatches, wrong.elements, wrong.output,
-                 known_right ? "are wrong" : "are not what they were");
+                 known_right ? "are wrong"
+                             : "are not what they were for the same inputs");
         tell(run, when, what, known_right);
     }
     return wrong.output != NULL;
@@ -127,7 +129,7 @@ void repeat_trial(struct course *run, struct trial *t, size_t i, unsigned k) {
     int r = -EAGAIN;
     if (course_affords(run, i)) {
         r = repeat_check(run, t, i, course_repeat_seed(run, i, 0),
-                         "right at first, when launched again");
+                         "when launched again");
     }
     set_result(run, t, r == 0 ? "pass" : r > 0 ? "fail" : "skipped");
 }

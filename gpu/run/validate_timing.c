@@ -125,7 +125,7 @@ static void end_of_timing(struct course *run, const struct trial *t, int r,
     if (r == -EIO || r == -EDEADLK) {
         run_report_note(
             &run->report, "changes_after_repeats", "error", NULL,
-            "the kernel was right at first, but failed when it was launched repeatedly: "
+            "the kernel ran at first, but failed when it was launched repeatedly: "
             "%s",
             err->msg);
     } else {
@@ -151,7 +151,7 @@ static void time_kernel(struct timed *timed) {
         json_object_set_new(timed->timing, "sizes", case_sizes_to_json(c));
         facts = run->class->device_facts ? run->class->device_facts(t.backend) : NULL;
         (void)repeat_check(run, &t, timed->i, course_repeat_seed(run, timed->i, 2),
-                           "right at first, after the launches that were timed");
+                           "after the launches that were timed");
     }
     json_decref(problem.unsupported);
     trial_finish(&t);

@@ -126,6 +126,7 @@ static void add_races(struct backend *b) {
     add(b, "race", FINDING_ERROR);
     add(b, "global_race", FINDING_WARNING);
     add(b, "global_race", FINDING_INFO);
+    add(b, "missing_fence", FINDING_ERROR);
     add(b, "out_of_bounds", FINDING_ERROR);
 }
 
@@ -182,6 +183,9 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         struct finding_span at = {.line = 20 + i};
         json_array_append_new(b->findings, finding_new("run", "misaligned", FINDING_ERROR,
                                                        "not whole", "k.cu", &at));
+    }
+    if (!strcmp(l->entry, "small_racy") && n < 64 && (b->checks & SPEC_CHECK_RACE)) {
+        add(b, "missing_fence", FINDING_ERROR);
     }
     if (!strcmp(l->entry, "racy") && (b->checks & SPEC_CHECK_RACE)) {
         add_races(b);

@@ -334,10 +334,11 @@ Test(validate_run, races_are_looked_for_once_where_no_checks_are_named) {
     json_t *findings = json_object_get(r, "findings");
     cr_assert_str_eq(verdict(r), "fail");
     cr_assert(looked_for_races(r));
-    cr_assert_eq(json_array_size(findings), 2);
+    cr_assert_eq(json_array_size(findings), 3);
     cr_assert_str_eq(json_get_string(json_array_get(findings, 0), "code", ""), "race");
     cr_assert_str_eq(json_get_string(json_array_get(findings, 1), "severity", ""),
                      "warning");
+    cr_assert(json_says(json_array_get(findings, 2), "code", "missing_fence"));
     cr_assert(!json_object_get(r, "error"), "the trial's own end is nobody's");
     cr_assert_eq(json_array_size(json_object_get(r, "cases")), 6);
 
@@ -360,6 +361,15 @@ Test(validate_run, races_are_looked_for_once_where_no_checks_are_named) {
 static const char *added_verdict(const json_t *r, size_t i) {
     const json_t *added = json_array_get(json_object_get(r, "added_cases"), i);
     return json_get_string(added, "verdict", "");
+}
+
+/* Races are looked for in the largest case, so the round case that an odd one was made of
+ * may have them too. */
+Test(validate_run, a_race_of_round_sizes_too_is_no_odd_size) {
+    autojson *r = run("small_racy", ",'sizes':[{'n':64},{'n':32}]" TWICE, "ptx");
+    cr_expect_str_eq(verdict(r), "fail");
+    cr_expect_str_eq(only_code(r), "missing_fence");
+    cr_expect_str_eq(added_verdict(r, 0), "fail");
 }
 
 Test(validate_run, odd_sizes_are_tried_where_all_are_round) {

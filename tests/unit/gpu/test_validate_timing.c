@@ -256,6 +256,9 @@ Test(validate_timing, what_keeps_its_first_answer_fails) {
     /* With nothing expected nobody knows which launch is right. */
     autojson *unknown = run("once", "");
     cr_expect_str_eq(found(unknown, "changes_after_repeats"), "warning");
+    autofree char *text = json_dumps(unknown, 0);
+    cr_expect(strstr(text, "not what they were for the same inputs"), "%s", text);
+    cr_expect(!strstr(text, "right at first"), "%s", text);
     cr_expect_str_eq(verdict(unknown), "unjudged");
 }
 
