@@ -432,31 +432,7 @@ char *command_part_text(const char *part) {
     return buf_detach(&out);
 }
 
-/* "s/a/b/" as a change of a line: "-a" and "+b"; "" where the shell's text does not say
- * what the lines were. */
-static char *sed_change(const char *script) {
-    const char *s = script + strspn(script, "0123456789,$");
-    char between[2] = {*s == 's' ? s[1] : '\0', '\0'};
-    size_t from = between[0] ? strcspn(s + 2, between) : 0;
-    const char *to = s + 2 + from + 1;
-    bool plain = from && s[2 + from] && !memchr(s + 2, '\\', from) &&
-                 !memchr(s + 2, '*', from) && !memchr(s + 2, '[', from) &&
-                 !memchr(s + 2, '^', from) && !memchr(s + 2, '$', from);
-    size_t len = plain ? strcspn(to, between) : 0;
-    struct buf out = BUF_INIT(2 * MAX_COMMAND);
-    buf_addf(&out, "-%.*s\n+", (int)from, s + 2);
-    for (size_t i = 0; i < len; i++) {
-        bool line = to[i] == '\\' && to[i + 1] == 'n';
-        len = to[i] == '\\' && !line ? 0 : len;
-        buf_addf(&out, line ? "\n+" : "%c", to[i]);
-        i += line;
-    }
-    buf_addc(&out, '\n');
-    char *diff = buf_detach(&out);
-    return len ? diff : (free(diff), xstrdup(""));
-}
-
-bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
+bool command_in_place(const char *text, char **ret_path) {
     const char *at = text;
     for (size_t i = 0; *at && i < 64; i++) {
         struct words_of_command w = {0};
@@ -467,7 +443,6 @@ bool command_in_place(const char *text, char **ret_path, char **ret_diff) {
                      strncmp(w.list[1], "-i", 2) == 0;
         if (edits) {
             *ret_path = xstrdup(w.list[w.count - 1]);
-            *ret_diff = sed_change(w.list[2]);
         }
         words_free(&w);
         if (edits || at == from) {

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 #define ONE_SIDED_LINES 3u /* that may come or go alone */
@@ -22,6 +23,23 @@ static bool has_place(const char *diff) {
         named = lesson_has_name(line);
     }
     return named;
+}
+
+/* The letters of the lines that go, or come: without blanks. */
+static char *side_of(const char *diff, char mark) {
+    struct buf out = BUF_INIT(2 * LESSON_MAX_CHANGE);
+    for (; *diff; diff = text_next_line(diff)) {
+        for (const char *c = diff + 1; *diff == mark && *c && *c != '\n'; c++) {
+            buf_addf(&out, isspace((unsigned char)*c) ? "" : "%c", *c);
+        }
+    }
+    return buf_detach(&out);
+}
+
+/* The same letters, moved: nobody sees where to. */
+static bool only_moves(const char *diff) {
+    autofree char *old = side_of(diff, '-'), *now = side_of(diff, '+');
+    return strcmp(old, now) == 0;
 }
 
 /* What states the demand, by the convention of all languages: "test_a.py", "tests/",
@@ -77,7 +95,9 @@ static bool is_known_later(const struct failure *f, size_t edit) {
 static bool is_whole_story(const struct failure *f, const struct lesson_step *edit) {
     const struct steps *s = f->s;
     size_t first = first_of(i, 0, f->gone, is_edit_of(&s->list[i], edit->path));
-    return !lesson_is_test(edit->path) && any_of(i, 0, first, lesson_has_error(&s->list[i], f->error->normal));
+    return !lesson_is_test(edit->path) &&
+           any_of(i, 0, first, s->list[i].event != s->list[first].event &&
+                                   lesson_has_error(&s->list[i], f->error->normal));
 }
 
 /* It changes what people read in code. */
@@ -172,7 +192,7 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     e->best = link > e->best ? link : e->best;
     e->said |= strstr(e->f->error->quote, path_basename(s->path)) != NULL;
     bool room = e->fix->change_count < LESSON_MAX_CHANGES && count_files(e->fix, s->path) <= MAX_FILES;
-    if (!lesson_is_clear(s, diff) || is_remark(diff) || !has_place(diff) ||
+    if (!lesson_is_clear(s, diff) || is_remark(diff) || only_moves(diff) || !has_place(diff) ||
         e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
         return false;
     }
@@ -189,7 +209,8 @@ bool lesson_add_edits(struct lesson *fix, const struct failure *f) {
     size_t before = fix->change_count;
     bool fits = true;
     for (size_t i = f->last + 1; i < f->gone && fits; i++) {
-        fits = !lesson_is_edit(&f->s->list[i]) || add_edit(&e, i);
+        bool shown = f->s->list[i].event == f->s->list[f->last].event; /* the failed line made it */
+        fits = shown || !lesson_is_edit(&f->s->list[i]) || add_edit(&e, i);
     }
     free(e.told);
     if (!fits) {

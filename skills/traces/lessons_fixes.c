@@ -13,6 +13,7 @@
 
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)
+#define LEAST_NAME 4u
 #define MAX_OWN 6u    /* lines whose change one sentence or one error explains */
 
 static void follow(struct failure *f) {
@@ -57,13 +58,15 @@ static void follow_lookup(struct failure *f) {
 
 /* --- lessons --- */
 
-/* A check is a command that showed an error and passed once it was mended. */
-static void add_check(struct lessons *l, const char *command, uint16_t trace,
-                      uint32_t event) {
-    if (!lesson_list_find(&l->commands, command)) {
+/* A check is a command that showed an error and passed once it was mended; others have what it
+ * runs. */
+static void add_check(struct lessons *l, const struct steps *s, const struct lesson_step *passed,
+                      const char *command) {
+    bool typed = strstr(passed->text, "<<") || command_holds_prose(&passed->command);
+    if (!typed && !lesson_runs_own_script(s, passed) && !lesson_list_find(&l->commands, command)) {
         struct lesson *c = lesson_list_add(&l->commands);
         c->key = xstrdup(command);
-        lessons_add_evidence(&c->evidence, trace, event, EVIDENCE_PROOF);
+        lessons_add_evidence(&c->evidence, s->trace, passed->event, EVIDENCE_PROOF);
     }
 }
 
@@ -144,47 +147,40 @@ static bool corrects_own(const struct failure *f, const struct lesson *fix) {
     return false;
 }
 
-static bool changes_script(const struct lesson *fix, const struct lesson_step *failed) {
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const char *path = fix->changes[i].path;
-        if (!path || !strstr(failed->text, path_basename(path))) {
-            return false;
-        }
-    }
-    return true;
+static bool has_name(const char *part, const char *name, size_t len) {
+    autofree char *word = xstrndup(name, len);
+    return len >= LEAST_NAME && lesson_has_word(part, word);
 }
 
-/* Some other command than what the session wrote to try it out passed afterwards, and
- * said so: who asks only oneself is not told that a change of others' code breaks it. */
-static bool is_confirmed(const struct failure *f) {
-    for (size_t i = f->success; i < f->s->count; i++) {
-        const struct lesson_step *s = &f->s->list[i];
-        bool says = i == f->success || (s->output && *s->output);
-        if (step_is_run(s) && !s->failed && s->command.count && says &&
-            !lesson_runs_own_script(f->s, s)) {
+/* The command names what the session wrote before, or its folder: a script or a test to try
+ * something out. */
+static bool tries_own(const struct steps *s, const struct lesson_step *run) {
+    const char *part = lesson_failed_part(run);
+    for (const struct lesson_step *e = s->list; e < run; e++) {
+        bool wrote = e->kind == STEP_EDIT && !e->is_diff;
+        const char *name = wrote ? path_basename(e->path) : "";
+        const char *folder = name;
+        while (wrote && folder > e->path && (folder == name || folder[-1] != '/')) {
+            folder--;
+        }
+        if (has_name(part, name, strcspn(name, ".")) ||
+            has_name(part, folder, strcspn(folder, "/"))) {
             return true;
         }
     }
     return false;
 }
 
-/* A file that was there is changed, and the error says no word of what was. */
-static bool is_doubtful(const struct failure *f, const struct lesson *fix) {
-    const struct steps *s = f->s;
-    bool existing = false;
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const char *path = fix->changes[i].path;
-        if (lesson_names(f->error->quote, fix->changes[i].to, "")) {
-            return false;
-        }
-        bool written = false;
-        for (size_t k = 0; path && k < s->count && !written; k++) {
-            const struct lesson_step *e = &s->list[k];
-            written = e->kind == STEP_EDIT && !e->is_diff && strcmp(e->path, path) == 0;
-        }
-        existing |= path && !written;
-    }
-    return existing;
+static bool changes_file(const struct lesson *fix) {
+    return list_any(c, fix->changes, fix->change_count, c->path != NULL);
+}
+
+/* The session did not write the file whole. */
+static bool changes_existing(const struct steps *s, const struct lesson *fix) {
+    return list_any(c, fix->changes, fix->change_count,
+                    c->path && !any_of(i, 0, s->count,
+                                       s->list[i].kind == STEP_EDIT && !s->list[i].is_diff &&
+                                           strcmp(s->list[i].path, c->path) == 0));
 }
 
 /* A file that is removed in the end was for trying out: what it changed explains a run of it. */
@@ -294,13 +290,26 @@ static bool is_taught(const struct failure *f, const struct lesson *fix) {
                     c->path && brings_name(c->to, failed->output, known.data));
 }
 
+/* A person had said the error before it was seen. */
+static bool was_asked(const struct failure *f) {
+    return any_of(i, 0, f->first, f->s->list[i].kind == STEP_USER &&
+                                      strstr(f->s->list[i].text, f->error->quote));
+}
+
+/* What the person wanted of this project's code, which no other session has: code that was there
+ * is changed, and its own run, a test of the session or the person had shown what is wrong. */
+static bool is_the_task(const struct failure *f, const struct lesson *fix) {
+    return changes_existing(f->s, fix) &&
+           (was_asked(f) || tries_own(f->s, &f->s->list[f->last]));
+}
+
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
     if (states_rule(f->error->quote)) {
         return false;
     }
-    bool script = lesson_runs_own_script(f->s, failed) && changes_script(fix, failed);
+    bool script = lesson_runs_own_script(f->s, failed) && changes_file(fix);
     bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
     return ((script || own) && mends_existing(f->s)) ||
            (script && is_taken_away(f, fix->changes[0].path));
@@ -334,8 +343,8 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
                          EVIDENCE_ERROR);
     if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f) ||
         !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
-        tries_out(f, &fix) || !lesson_is_proven(&fix, f) ||
-        (is_doubtful(f, &fix) && !is_confirmed(f))) {
+        tries_out(f, &fix) || is_the_task(f, &fix) || lesson_silences(f->r, &fix) ||
+        !lesson_is_proven(&fix, f)) {
         lesson_finish(&fix);
         return false;
     }
@@ -345,7 +354,7 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
     fix.quote = xstrdup(last_quote(f));
     fix.context = part_text(failed, failed);
     fix.verified_by = part_text(failed, success);
-    add_check(l, fix.verified_by, f->s->trace, success->event);
+    add_check(l, f->s, success, fix.verified_by);
     *lesson_list_add(&l->fixes) = fix;
     return true;
 }

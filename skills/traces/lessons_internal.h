@@ -10,7 +10,7 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    struct pattern *error, *weak, *summary, *failures, *cue, *intent, *vague, *personal;
+    struct pattern *error, *weak, *summary, *failures, *silencing, *cue, *intent, *vague, *personal;
     /* a line that matches `error` is certain if it contains one of these words */
     struct words_scan *sure;
 };
@@ -87,8 +87,8 @@ unsigned command_difference(struct buf *gone, struct buf *added, const char *fai
                             const char *later, const char *told);
 /* `echo TEXT > FILE`, `echo TEXT | tee FILE`. */
 bool command_echoes(const char *text, char **ret_path, char **ret_text);
-/* `sed -i …`: the file, and lines "-old" and "+new", none if unknown. */
-bool command_in_place(const char *text, char **ret_path, char **ret_diff);
+/* `sed -i …`: the file. */
+bool command_in_place(const char *text, char **ret_path);
 /* Without a leading `cd FOLDER &&` of the working folder, and with heredoc bodies
  * elided. */
 char *command_tidy(const char *text);
@@ -244,6 +244,8 @@ bool lesson_explain_said(struct lesson *fix, const struct failure *f);
 char *lesson_technical(const char *text);
 /* Whether a reader sees what was changed: both sides of it, and few lines. */
 bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
+/* A line that comes hides an error, or what reports it: it is still there. */
+bool lesson_silences(const struct lesson_reader *r, const struct lesson *fix);
 bool lesson_is_prose(const char *path); /* a file for people */
 bool lesson_is_test(const char *path); /* it states what is demanded */
 /* The agent's reason in its last turns before the step, or NULL. */

@@ -3,6 +3,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/find.h"
+#include "base/pattern.h"
 #include "base/text.h"
 
 static bool is_told(const struct lesson *fix, const struct lesson_step *s) {
@@ -81,6 +82,19 @@ static bool ends_alike(const struct failure *f) {
         said += *line && strstr(failed->output, line);
     }
     return 2 * said > lines;
+}
+
+static size_t count_silencing(const struct lesson_reader *r, const char *diff, char mark) {
+    size_t count = 0;
+    for (; *diff; diff = text_next_line(diff)) {
+        count += *diff == mark && pattern_is_in(r->silencing, diff + 1, strcspn(diff + 1, "\n"));
+    }
+    return count;
+}
+
+bool lesson_silences(const struct lesson_reader *r, const struct lesson *fix) {
+    return list_any(c, fix->changes, fix->change_count,
+                    c->path && count_silencing(r, c->to, '+') > count_silencing(r, c->to, '-'));
 }
 
 bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {

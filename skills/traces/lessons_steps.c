@@ -57,13 +57,13 @@ static bool edit_follows(const struct trace *t, size_t i) {
 
 static void add_written(struct reading *g, const struct lesson_step *run) {
     struct shell_file file = {0};
-    char *diff = NULL;
+    char *text = NULL;
     uint32_t event = run->event;
     size_t at = 0;
-    bool in_place = command_in_place(run->text, &file.path, &diff);
-    bool echoes = !in_place && command_echoes(run->text, &file.path, &diff);
+    bool in_place = command_in_place(run->text, &file.path);
+    bool echoes = !in_place && command_echoes(run->text, &file.path, &text);
     if (in_place || echoes || shell_next_file(run->text, &at, &file)) {
-        char *text = in_place || echoes ? diff : xstrndup(file.text, file.len);
+        text = in_place ? xstrdup("") : echoes ? text : xstrndup(file.text, file.len);
         struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
         edit->is_diff = in_place;
         edit->path = file.path;

@@ -29,6 +29,7 @@ void lesson_reader_init(struct lesson_reader *r, const struct redaction *redacti
         .weak = pattern_new(weak_regex),
         .summary = pattern_new(summary_regex),
         .failures = pattern_new(failures_regex),
+        .silencing = pattern_new(silencing_regex),
         .cue = pattern_new(cue_regex),
         .intent = pattern_new(intent_regex),
         .vague = pattern_new(vague_regex),
@@ -44,6 +45,7 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->weak);
     pattern_free(r->summary);
     pattern_free(r->failures);
+    pattern_free(r->silencing);
     pattern_free(r->cue);
     pattern_free(r->intent);
     pattern_free(r->vague);

@@ -508,7 +508,7 @@ Test(lesson_causes, slips_in_a_script_of_its_own_are_not_told) {
         user(&m, "Mend the scale.");
         run(&m, "cat > try.py <<'EOF'\nimport scales\nEOF", 0, "");
         run(&m, "python3 try.py", 1, "ModuleNotFoundError: No module named 'scales'");
-        run(&m, "sed -i 's/import scales/import scale/' try.py", 0, "");
+        edit(&m, "try.py", "-import scales\n+import scale\n", true);
         run(&m, "python3 try.py", 0, "3");
         if (mends) {
             run(&m, "sed -i '3s/factor/faktor/' scale.py", 0, "");

@@ -413,3 +413,72 @@ Test(lesson_proofs, a_version_is_forgotten_behind_an_install) {
         finish(&m);
     }
 }
+
+/* A failing build, one edit of a file that was there, and the build passes. wrote: what the
+ * session wrote before. */
+static size_t told_change(const char *asked, const char *wrote, const char *check,
+                          const char *diff) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, asked);
+    if (wrote) {
+        edit(&m, wrote, "use limit\n", false);
+    }
+    run(&m, check, 1, "error: limits.ts: limit is too low");
+    edit(&m, "limits.ts", diff, true);
+    run(&m, check, 0, "done");
+    learn(&l, &m);
+    size_t count = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return count;
+}
+
+static const char raised[] = "-limit = 5\n+limit = 5000\n";
+
+Test(lesson_proofs, the_mend_that_the_person_asked_for_is_no_lesson) {
+    cr_expect(eq(sz, told_change("Add a page.", NULL, "make site", raised), 1));
+    cr_expect(eq(sz, told_change("It says \"error: limits.ts: limit is too low\".", NULL, "make site",
+                                 raised), 0));
+    cr_expect(eq(sz, told_change("Add a page.", "repro.ts", "node repro.ts", raised), 0));
+    cr_expect(eq(sz, told_change("Add a page.", "docs/repro/conf.ts", "build docs/repro", raised), 0));
+    cr_expect(eq(sz, told_change("Add a page.", "other.ts", "node repro.ts", raised), 1));
+}
+
+Test(lesson_proofs, who_silences_or_moves_mends_nothing) {
+    static const char *const diffs[] = {
+        "-limit = 5\n+try { limit = 5000 } catch (e) {}\n",
+        "-limit = 5\n+limit = 5000 as any\n",
+        "-limit = 5\n+limit = 5000 as unknown as Limit\n",
+        "-limit = 5\n+// @ts-ignore\n+limit = 5000\n",
+        "-  limit = 5\n+\n+limit = 5\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(diffs); i++) {
+        cr_expect(eq(sz, told_change("Add a page.", NULL, "make site", diffs[i]), 0), "%zu", i);
+    }
+    cr_expect(eq(sz, told_change("Add a page.", NULL, "make site",
+                                 "-try { limit = 5 } catch (e) {}\n+try { limit = 5000 } catch (e) {}\n"), 1));
+}
+
+/* The same mistake and its mend: what passed is listed only if others can run it too. */
+Test(lesson_proofs, what_only_this_session_has_is_no_check) {
+    static const struct {
+        const char *check;
+        size_t listed;
+    } cases[] = {
+        {"node app.js", 1}, {"node repro.js", 0}, {"python3 - <<'EOF'\nimport app\napp.main()\nEOF", 0}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Get it to run.");
+        edit(&m, "repro.js", "use limits\n", false);
+        run(&m, cases[i].check, 1, "Error: Cannot find module 'limits'");
+        run(&m, "npm install limits", 0, "added 1 package");
+        run(&m, cases[i].check, 0, "done");
+        learn(&l, &m);
+        cr_expect(eq(sz, l.fixes.count, 1), "%zu", i);
+        cr_expect(eq(sz, l.commands.count, cases[i].listed), "%zu", i);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}

@@ -10,14 +10,18 @@
 static const char failing[] = "Traceback (most recent call last):\n"
                               "TypeError: boolean negative is not supported by dtype";
 
-/* The session writes the script, which ends with status 0 each time, and mends a file. */
-static size_t told_with(const char *script, const char *edited, const char *diff) {
+/* The session writes the script, which ends with status 0 each time, and mends a file that it
+ * wrote, or that was there. */
+static size_t told_with(const char *script, bool wrote, const char *diff) {
     struct maker m = {0};
     struct lessons l;
     user(&m, "Booleans fail.");
     edit(&m, script, "import traceback\ntry:\n    fit()\nexcept Exception:\n    traceback.print_exc()\n", false);
+    if (wrote) {
+        edit(&m, "src/huber.py", "def fit(X):\n    X = check(X)\n", false);
+    }
     run(&m, "python3 repro.py", 0, failing);
-    edit(&m, edited, diff, true);
+    edit(&m, "src/huber.py", diff, true);
     run(&m, "python3 repro.py", 0, "Success!");
     run(&m, "pytest tests/test_huber.py", 0, "12 passed");
     learn(&l, &m);
@@ -29,9 +33,10 @@ static size_t told_with(const char *script, const char *edited, const char *diff
 
 Test(lesson_shown, what_the_session_wrote_may_print_its_error_and_end_well) {
     static const char diff[] = "-    X = check(X)\n+    X = check(X, dtype=float)\n";
-    cr_expect(eq(sz, told_with("repro.py", "src/huber.py", diff), 1));
-    cr_expect(eq(sz, told_with("other.py", "src/huber.py", diff), 0), "its status tells");
-    cr_expect(eq(sz, told_with("repro.py", "src/huber.py", "+    # dtype is not checked\n"), 0),
+    cr_expect(eq(sz, told_with("repro.py", true, diff), 1));
+    cr_expect(eq(sz, told_with("repro.py", false, diff), 0), "the project's own mend");
+    cr_expect(eq(sz, told_with("other.py", true, diff), 0), "its status tells");
+    cr_expect(eq(sz, told_with("repro.py", true, "+    # dtype is not checked\n"), 0),
               "a remark explains nothing");
 }
 
@@ -73,20 +78,36 @@ Test(lesson_shown, a_later_diff_says_what_an_edit_changed) {
     cr_expect(eq(str, silent, lines), "the command names nothing");
 }
 
-/* In double quotes a shell keeps "\n", of which sed makes a line. */
-Test(lesson_shown, lines_that_sed_puts_in_are_lines) {
+/* sed replaces parts of lines; beside: in the line of the run that then fails. */
+static char *told_of_sed(bool shown, bool beside) {
     struct maker m = {0};
     struct lessons l;
+    static const char sed[] = "sed -i 's/collections import Mapping,/collections.abc import/' src/maps.py";
+    autofree char *line = xasprintf("%s%spython3 fit.py", beside ? sed : "", beside ? " && " : "");
     user(&m, "Get it to run.");
-    run(&m, "python3 fit.py", 1, "ImportError: cannot import name 'Mapping' from 'collections'");
-    run(&m, "sed -i \"s/from collections import Mapping/from collections import abc\\nMapping = abc.Mapping/\" src/maps.py", 0, "");
+    run(&m, "python3 fit.py", 1, "TypeError: dict is no mapping");
+    run(&m, line, 1, "ImportError: cannot import name 'Mapping' from 'collections'");
+    run(&m, beside ? "sed -i 9d src/maps.py" : sed, 0, "");
     run(&m, "python3 fit.py", 0, "ok");
+    if (shown) {
+        run(&m, "git diff", 0, "diff --git a/src/maps.py b/src/maps.py\n--- a/src/maps.py\n+++ b/src/maps.py\n@@ -1 +1 @@\n"
+            "-from collections import Mapping, Set\n+from collections.abc import Set\n");
+    }
     learn(&l, &m);
-    cr_assert(eq(sz, l.fixes.count, 1));
-    cr_expect(eq(str, l.fixes.list[0].changes[0].to,
-                 "-from collections import Mapping\n+from collections import abc\n+Mapping = abc.Mapping\n"));
+    char *told = xstrdup(l.fixes.count ? l.fixes.list[0].changes[0].to : "nothing");
     lessons_finish(&l);
     finish(&m);
+    return told;
+}
+
+Test(lesson_shown, what_sed_replaces_is_told_in_whole_lines) {
+    autofree char *script = told_of_sed(false, false);
+    cr_expect(eq(str, script, "nothing"));
+    autofree char *whole = told_of_sed(true, false);
+    cr_expect(eq(str, whole,
+                 "-from collections import Mapping, Set\n+from collections.abc import Set\n"));
+    autofree char *before = told_of_sed(true, true);
+    cr_expect(eq(str, before, "nothing"), "the error was seen with the change");
 }
 
 Test(lesson_shown, a_search_that_finds_nothing_proves_what_it_looks_for) {
@@ -201,6 +222,11 @@ Test(lesson_shown, the_agents_few_words_explain_a_change_that_has_their_names) {
     cr_expect(eq(str, beside, "nothing"), "which of the two it ended is not said");
     autofree char *guess = told_by_words(output, "Maybe `setHours` is wrong because it uses local time.", diff);
     cr_expect(eq(str, guess, "nothing"));
+    static const char *const counts[] = {"1 failed, 3 passed in 0.1s", "Tests: 2 failed", "Errors 3 failed"};
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        autofree char *counted = told_by_words(counts[i], words, diff);
+        cr_expect(eq(str, counted, "nothing"), "%s names no error", counts[i]);
+    }
     autofree char *long_words = xasprintf("%s %0400d", words, 0);
     autofree char *lost = told_by_words(output, long_words, diff);
     cr_expect(eq(str, lost, "nothing"), "a thought among many");
