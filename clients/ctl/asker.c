@@ -2,11 +2,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/fetch_nvcc.h"
 #include "clients/ctl/fixes.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
+#include "clients/ctl/method.h"
 #include "clients/ctl/paths.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/watch.h"
@@ -42,6 +44,24 @@ static int missing_error(const struct asker *a, const char *message) {
 
 /* --- asking --- */
 
+static bool is_said(const struct asker *a, const char *option) {
+    size_t len = strlen(option);
+    return any_of(i, 0, a->count,
+                  strncmp(a->words[i], option, len) == 0 &&
+                      (!a->words[i][len] || a->words[i][len] == '='));
+}
+
+/* "expect.op: …" of what was given as --expect begins with the option. New. */
+static char *with_option(const struct asker *a, const char *message) {
+    size_t len = strspn(message, "abcdefghijklmnopqrstuvwxyz_");
+    bool member = a->method && len && (message[len] == '.' || message[len] == '[');
+    const json_t *parameter = member ? method_parameter(a->method, message, len) : NULL;
+    autofree char *option = parameter ? method_option_name(parameter) : NULL;
+    autofree char *words = help_hint(NULL, a->method, message);
+    return option && is_said(a, option) ? xasprintf("%s: %s", option, words)
+                                        : take(words);
+}
+
 static int show_error(struct asker *a, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
     const char *reason = json_get_string(data, "reason", "");
@@ -53,7 +73,7 @@ static int show_error(struct asker *a, const json_t *error) {
     const char *hint = gone ? meant : json_get_string(data, "hint", meant);
     free(a->error);
     a->error = gone ? take(gone)
-                    : help_hint(NULL, a->method, json_get_string(error, "message", "?"));
+                    : with_option(a, json_get_string(error, "message", "?"));
     const char *message = a->error;
     if (a->json) {
         autobuf text = BUF_INIT(1u << 20);

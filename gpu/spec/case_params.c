@@ -23,27 +23,31 @@ static int wrong_size(const struct packing *p, size_t i, size_t given) {
                    (unsigned long long)p->params[i].bytes);
 }
 
-static int scalar_to(const struct packing *p, enum tensor_type type, const json_t *value,
-                     void *to) {
+int case_scalar(const struct spec_case *c, enum tensor_type type, const json_t *value,
+                const char *at, void *to, struct err *err) {
     if (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value))) {
         tensor_set(type, to, 0, spec_number(value));
         return 0;
     }
     if (tensor_type_float(type) && json_is_string(value)) {
         double real = 0;
-        int n = value_expression_number(json_string_value(value), &p->c->size_list, &real,
-                                        p->err);
+        int n = value_expression_number(json_string_value(value), &c->size_list, &real, err);
         tensor_set(type, to, 0, real);
         return n;
     }
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
-    int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
+    int n = json_is_boolean(value) ? 0 : case_size_value(c, value, &number, err);
     if (n == 0 && !tensor_type_holds(type, number)) {
-        return err_set(p->err, -EINVAL, "%s: the value %lld is not a valid %s", p->at,
+        return err_set(err, -EINVAL, "%s: the value %lld is not a valid %s", at,
                        (long long)number, tensor_type_name(type));
     }
     tensor_set_integer(type, to, 0, number);
     return n;
+}
+
+static int scalar_to(const struct packing *p, enum tensor_type type, const json_t *value,
+                     void *to) {
+    return case_scalar(p->c, type, value, p->at, to, p->err);
 }
 
 static int pack_value(const struct spec_struct_value *value, void *data) {

@@ -142,6 +142,48 @@ static void add_sizes(struct spec_case *c, const json_t *sizes) {
     c->size_list.list = c->sizes;
 }
 
+/* --- scalars --- */
+
+/* The scalar arguments by name. A name that stands for several values stands for none. */
+struct named_scalars {
+    const struct spec_arg *list[SPEC_MAX_ARGS];
+    bool several[SPEC_MAX_ARGS];
+    size_t count;
+};
+
+static void name_scalar(struct named_scalars *names, const struct spec_arg *arg) {
+    size_t i = first_of(k, 0, names->count, !strcmp(names->list[k]->name, arg->name));
+    if (arg->kind != ARG_SCALAR || !*arg->name || i == SPEC_MAX_ARGS) {
+        return;
+    }
+    if (i == names->count) {
+        names->list[names->count++] = arg;
+    }
+    names->several[i] |= names->list[i]->type != arg->type ||
+                         !json_equal(names->list[i]->value, arg->value);
+}
+
+/* What has no valid value is refused where it is packed. */
+static void add_scalars(struct spec_case *c) {
+    struct named_scalars names = {.count = 0};
+    list_each(i, launch, c->spec->launches, c->spec->launch_count) {
+        for (size_t k = 0; k < launch->arg_count; k++) {
+            name_scalar(&names, &launch->args[k]);
+        }
+    }
+    c->scalars = xcalloc(names.count ? names.count : 1, sizeof *c->scalars);
+    for (size_t i = 0; i < names.count; i++) {
+        const struct spec_arg *arg = names.list[i];
+        unsigned char value[16] = {0};
+        if (!names.several[i] &&
+            case_scalar(c, arg->type, arg->value, "", value, NULL) == 0) {
+            c->scalars[c->scalar_count++] =
+                (struct value_scalar){arg->name, tensor_get(arg->type, value, 0),
+                                      !tensor_type_float(arg->type)};
+        }
+    }
+}
+
 /* --- what is expected --- */
 
 static int check_numbers(const struct spec_case *c, const char *name,
@@ -162,7 +204,8 @@ struct value_inputs case_value_inputs(const struct spec_case *c, void *const *be
                                        .data = before ? before[i] : NULL,
                                        .count = c->buffers[i].count};
     }
-    return (struct value_inputs){list, c->spec->buffer_count};
+    return (struct value_inputs){list, c->spec->buffer_count, c->scalars,
+                                 c->scalar_count};
 }
 
 /* Its names and its grammar; what it computes is seen when it is. */
@@ -210,6 +253,7 @@ int spec_case_resolve(struct spec_case *ret, const struct kernel_spec *spec, siz
     struct spec_case *c = ret;
     *c = (struct spec_case){.spec = spec};
     add_sizes(c, spec->cases[i]);
+    add_scalars(c);
     c->buffers = xcalloc(spec->buffer_count ? spec->buffer_count : 1, sizeof *c->buffers);
     int n = 0;
     for (size_t b = 0; b < spec->buffer_count && n == 0; b++) {
@@ -234,6 +278,7 @@ void spec_case_finish(struct spec_case *c) {
     free(c->buffers);
     free(c->launches);
     free(c->reference);
+    free(c->scalars);
     *c = (struct spec_case){0};
 }
 

@@ -23,6 +23,8 @@ struct spec_case {
     struct case_buffer *buffers;  /* spec->buffer_count */
     struct case_launch *launches, *reference;
     uint64_t bytes; /* of all buffers */
+    struct value_scalar *scalars; /* named arguments whose value is the same everywhere */
+    size_t scalar_count;
 };
 
 /* Resolves case i of the spec into *ret, which must not move afterwards. -EINVAL names
@@ -34,7 +36,10 @@ void spec_case_finish(struct spec_case *c);
  * it. */
 int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,
                     struct err *err);
-/* The buffers as inputs of an expression, in list. before: their initial contents, or
+/* One value of a scalar argument. -EINVAL. at: of the argument, for the error. */
+int case_scalar(const struct spec_case *c, enum tensor_type type, const json_t *value,
+                const char *at, void *to, struct err *err);
+/* The buffers and scalars as inputs of an expression, in list. before: their initial contents, or
  * NULL if the expression is only parsed. */
 struct value_inputs case_value_inputs(const struct spec_case *c, void *const *before,
                                       struct value_input list[static SPEC_MAX_BUFFERS]);

@@ -1,6 +1,7 @@
 #include "base/find.h"
 #include "gpu/spec/value_tree.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "gpu/spec/spec_words.h"
 
@@ -21,7 +22,7 @@ struct reader {
     unsigned variable_count, depth;
     const char *why;
     char name[64];  /* the error is about this */
-    char hint[128]; /* and what to write instead, or "" */
+    char hint[256]; /* and what to write instead, or "" */
 };
 
 static uint16_t read_choice(struct reader *r);
@@ -54,6 +55,13 @@ static uint16_t add_node(struct reader *r, struct value_node node) {
 
 static uint8_t uses(const struct reader *r, uint16_t node) {
     return r->e->nodes[node].uses;
+}
+
+static const struct size_value *size_named(const struct reader *r, const char *name,
+                                           size_t len) {
+    return r->sizes ? list_find(one, r->sizes->list, r->sizes->count,
+                                expression_word_is(name, len, one->name))
+                    : NULL;
 }
 
 static bool is_whole(const struct reader *r, uint16_t node) {
@@ -183,6 +191,32 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
     return add_node(r, node);
 }
 
+/* "; known are i, n, scale, x[…]": what may stand where an unknown name does. */
+static uint16_t fail_unknown(struct reader *r, const char *why, const char *name,
+                             size_t len) {
+    autobuf known = BUF_INIT(sizeof r->hint - 16);
+    for (unsigned i = 0; i < r->variable_count; i++) {
+        buf_addf(&known, "%s%.*s", i ? ", " : "", (int)r->variables[i].len,
+                 r->variables[i].name);
+    }
+    for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
+        buf_addf(&known, ", %s", r->sizes->list[i].name);
+    }
+    list_each(i, scalar, r->inputs->scalars, r->inputs->scalar_count) {
+        if (!size_named(r, scalar->name, strlen(scalar->name))) {
+            buf_addf(&known, ", %s", scalar->name);
+        }
+    }
+    list_each(i, input, r->inputs->list, r->inputs->count) {
+        buf_addf(&known, ", %s[…]", input->name);
+    }
+    if (!r->why) {
+        snprintf(r->hint, sizeof r->hint, "; known are %s%s", known.data,
+                 known.full ? " …" : "");
+    }
+    return fail_name(r, why, name, len);
+}
+
 static uint16_t read_element(struct reader *r, const char *name, size_t len) {
     struct value_node node = {.kind = NODE_ELEMENT};
     for (size_t i = 0; i < r->inputs->count; i++) {
@@ -191,7 +225,7 @@ static uint16_t read_element(struct reader *r, const char *name, size_t len) {
         }
     }
     if (!node.input) {
-        return fail_name(r, "there is no buffer", name, len);
+        return fail_unknown(r, "there is no buffer", name, len);
     }
     node.whole = !tensor_type_float(node.input->type);
     node.args[0] = read_choice(r);
@@ -209,12 +243,19 @@ static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
                                                    .uses = (uint8_t)(1u << i)});
         }
     }
-    for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
-        if (expression_word_is(name, len, r->sizes->list[i].name)) {
-            double value = (double)r->sizes->list[i].value;
-            return add_node(r, (struct value_node){
-                                   .kind = NODE_NUMBER, .number = value, .whole = true});
-        }
+    const struct size_value *size = size_named(r, name, len);
+    if (size) {
+        return add_node(r, (struct value_node){.kind = NODE_NUMBER,
+                                               .number = (double)size->value,
+                                               .whole = true});
+    }
+    const struct value_scalar *scalar =
+        list_find(one, r->inputs->scalars, r->inputs->scalar_count,
+                  expression_word_is(name, len, one->name));
+    if (scalar) {
+        return add_node(r, (struct value_node){.kind = NODE_NUMBER,
+                                               .number = scalar->value,
+                                               .whole = scalar->whole});
     }
     double constant;
     if (value_constant_find(name, len, &constant)) {
@@ -227,7 +268,7 @@ static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
             return fail_name(r, "one number is expected, not the buffer", name, len);
         }
     }
-    return fail_name(r, "unknown name", name, len);
+    return fail_unknown(r, "unknown name", name, len);
 }
 
 static uint16_t read_name(struct reader *r) {

@@ -3,7 +3,7 @@
  *
  *   "x[i] * 0.5", "max(x[i], 0)", "x[i / cols * cols + (cols - 1 - i % cols)]",
  *   "sum(k, 0, K, A[i / N * K + k] * B[k * N + i % N])"
- * i is the element's flat index; a size is its name; a buffer's initial contents are
+ * i is the element's flat index; a size or a scalar argument is its name; a buffer's initial contents are
  * name[index] (an index outside it is an error). + - * / % with C's precedence,
  * comparisons and ?:, && || !, exp log sqrt rsqrt sin cos tan tanh erf abs floor ceil
  * round min max pow fma sign, and sum(k, from, to, term), prod, maximum, minimum over an
@@ -20,13 +20,21 @@ struct value_input {
     const void *data;
     uint64_t count;
 };
+/* A scalar argument as the kernel gets it, rounded to its type. */
+struct value_scalar {
+    const char *name;
+    double value;
+    bool whole; /* of an integer type */
+};
 struct value_inputs {
     const struct value_input *list;
     size_t count;
+    const struct value_scalar *scalars;
+    size_t scalar_count;
 };
 
-/* Names are resolved when it is parsed: sizes and inputs of one case. -EINVAL with a
- * sentence. inputs and sizes are borrowed for the expression's life. */
+/* Names are resolved when it is parsed: sizes and inputs of one case; of a size and a
+ * scalar of one name it is the size. -EINVAL with a sentence that lists the known names. inputs and sizes are borrowed for the expression's life. */
 int value_expression_new(struct value_expression **ret, const char *text,
                          const struct size_values *sizes,
                          const struct value_inputs *inputs, struct err *err);

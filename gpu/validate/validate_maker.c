@@ -77,14 +77,60 @@ static void add_value(const json_t *spec, struct err *err, struct buf *ret) {
     }
 }
 
+static int cases_check(const struct kernel_spec *spec, struct err *err) {
+    for (size_t i = 0; i < spec->case_count; i++) {
+        struct spec_case c;
+        int n = spec_case_resolve(&c, spec, i, err);
+        if (n < 0) {
+            return n;
+        }
+        spec_case_finish(&c);
+    }
+    return 0;
+}
+
+/* The file is valid by itself: what the request says instead of it is wrong. */
+static bool file_is_valid(const struct reading *r) {
+    autojson *path = json_pack("{s:O}", "path", json_object_get(r->params, "path"));
+    autofree char *folder = NULL;
+    autojson *alone =
+        spec_file_join(path, (const char *const *)r->roots, &folder, NULL);
+    struct kernel_spec spec;
+    if (!alone || kernel_spec_read(&spec, alone, NULL) < 0) {
+        return false;
+    }
+    bool valid = cases_check(&spec, NULL) == 0;
+    kernel_spec_finish(&spec);
+    return valid;
+}
+
+/* Of "case 0: launch.grid[0] is …" what is behind the case. */
+static const char *behind_case(const char *message) {
+    const char *colon = strncmp(message, "case ", 5) == 0 ? strstr(message, ": ") : NULL;
+    return colon ? colon + 2 : message;
+}
+
+/* Whether a file is meant. What a request says in place of the file's is the same for
+ * all cases: their number is dropped, so that the member comes first. */
+static bool is_of_file(const struct reading *r, struct err *err) {
+    autofree char *words = xstrdup(behind_case(err->msg));
+    autofree char *member = xstrndup(words, strcspn(words, ".[: "));
+    if (!r->asked.folder) {
+        return false;
+    }
+    if (json_object_get(r->params, member)) {
+        err_set(err, err->code, "%s", words);
+        return false;
+    }
+    return !file_is_valid(r);
+}
+
 /* Which member of which file is meant; what the request says itself needs no file. */
 static int refuse_spec(struct reading *r, struct err *err) {
-    autofree char *member = xstrndup(err->msg, strcspn(err->msg, ".[: "));
     autobuf pointer = BUF_INIT(sizeof r->refusal.path - 1);
     add_value(r->asked.params, err, &pointer);
     strcpy(r->refusal.path, pointer.full ? "" : pointer.data);
-    bool of_file = r->asked.folder && !json_object_get(r->params, member);
-    if (of_file) {
+    if (is_of_file(r, err)) {
         autofree char *path = spec_file_path(r->params);
         err_wrap(err, "%s", path);
         snprintf(r->refusal.hint, sizeof r->refusal.hint,
@@ -99,18 +145,6 @@ static int refuse_blanks(struct reading *r, struct err *err) {
     snprintf(r->refusal.hint, sizeof r->refusal.hint,
              "write what belongs there in place of each null");
     return n;
-}
-
-static int cases_check(const struct kernel_spec *spec, struct err *err) {
-    for (size_t i = 0; i < spec->case_count; i++) {
-        struct spec_case c;
-        int n = spec_case_resolve(&c, spec, i, err);
-        if (n < 0) {
-            return n;
-        }
-        spec_case_finish(&c);
-    }
-    return 0;
 }
 
 static int refuse_file(struct reading *r, struct err *err) {

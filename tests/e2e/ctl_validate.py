@@ -399,7 +399,8 @@ def a_kernel_that_does_not_end_is_a_timeout(room):
 
 
 def a_reference_that_does_not_fit_is_told_last(room):
-    """No row of the kernel's trial, which ended well; time that the reference took is the reference's."""
+    """No row of the kernel's trial, which ended well; time that the reference took is the reference's.
+    A float that grows by 1 stops at 2^24, which is a deadlock in less than these three seconds."""
     for source, words in (("__global__ void r(float *y) { y[0] = 1; }", "expect.kernel.args: the kernel takes 1 arguments"),
                           ("__global__ void r(float *y, const float *x, int n) { for (;;) atomicAdd((int *)y, 1); }",
                            "time ran out before the reference had ended")):
@@ -424,6 +425,32 @@ def what_cannot_be_asked_is_status_2(room):
     holds(err, r"^error: spec\.check\.json: args\[0\]\.type: float32")
     code, out, err = room.validate("nowhere.cu")
     same((code, out), (2, ""))
+
+
+def what_an_option_says_wrong_is_blamed_on_the_option(room):
+    room.kernel("good", GOOD)
+    for words, says in ((["--expect", '{"expression": {"y": "x[i] * q"}}'],
+                         r"--expect: expect\.expression\.y: cannot read .*unknown name q; known are i, n, y\[…\], x\[…\]$"),
+                        (["--launch", '{"block": [2048]}'], r"--launch: launch\.block\[0\] is 2048: at most 1024 in x$"),
+                        (["--sizes", "n=-1"], r"case 0: y\.shape\[0\] is -1: ")):
+        code, out, err = room.validate("good.cu", *words)
+        same((code, out), (2, ""))
+        holds(err, r"^error: " + says)
+        assert "check.json" not in err, err
+    room.kernel("wide", GOOD, launch={"grid": [1], "block": [2048]})
+    code, out, err = room.validate("wide.cu", "--sizes", "n=64")
+    same((code, out), (2, ""))
+    holds(err, r"^error: wide\.check\.json: case 0: launch\.block\[0\] is 2048")
+
+
+def an_expression_knows_the_scalars_as_the_kernel_gets_them(room):
+    source = GOOD.replace("int n)", "float s, int m, int n)").replace("0.5f", "s + m")
+    args = SPEC["args"][:2] + [{"name": "s", "type": "float32", "value": 0.1}, {"name": "m", "type": "int32", "value": "n / 8"}] + SPEC["args"][2:]
+    for text, passes in (("x[i] * s + m", True), ("x[i] * s + n / 8", True), ("x[i] * s + n / 4", False)):
+        room.kernel("scalars", source, args=args, expect={"expression": {"y": text}})
+        code, out, err = room.validate("scalars.cu")
+        same((code, err), (0 if passes else 1, ""))
+        holds(out, r"^pass " if passes else r"^fail: ")
 
 
 def what_a_gpu_measures_has_lines_and_bars(room):
@@ -458,6 +485,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
          a_kernel_that_does_not_end_is_a_timeout, a_reference_that_does_not_fit_is_told_last, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
+         what_an_option_says_wrong_is_blamed_on_the_option, an_expression_knows_the_scalars_as_the_kernel_gets_them,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,

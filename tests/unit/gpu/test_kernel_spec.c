@@ -67,6 +67,34 @@ Test(kernel_spec, reads_and_resolves) {
     kernel_spec_finish(&spec);
 }
 
+/* The value as the kernel gets it: 0.1 of float32 is 13421773 * 2^-27. A name of two values
+ * is none. */
+Test(kernel_spec, scalars_are_known_by_name) {
+    struct kernel_spec spec;
+    struct spec_case c;
+    struct err err = {0};
+    cr_assert_eq(read_spec(&spec,
+                           "'sizes':{'n':9},'launches':[{'launch':{'grid':[1],'block':[1]},"
+                           "'args':[{'name':'y','type':'float32','shape':[4],'output':true},"
+                           "{'name':'s','type':'float32','value':0.1},"
+                           "{'name':'half','type':'int32','value':'n / 2'},"
+                           "{'name':'step','type':'int32','value':1}]},"
+                           "{'launch':{'grid':[1],'block':[1]},'args':['y',"
+                           "{'name':'step','type':'int32','value':2}]}]",
+                           &err),
+                 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(c.scalar_count, 2);
+    cr_assert_str_eq(c.scalars[0].name, "s");
+    cr_assert_eq(c.scalars[0].value, 13421773.0 / 134217728.0);
+    cr_assert(!c.scalars[0].whole);
+    cr_assert_str_eq(c.scalars[1].name, "half");
+    cr_assert_eq(c.scalars[1].value, 4);
+    cr_assert(c.scalars[1].whole);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
+}
+
 /* A buffer may be longer than the structure that it holds, never shorter. */
 Test(kernel_spec, contents_of_a_buffer) {
     struct kernel_spec spec;

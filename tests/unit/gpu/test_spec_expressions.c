@@ -76,7 +76,8 @@ static double value(const char *text, uint64_t at, struct err *err) {
     static const struct value_input inputs[] = {{"x", TENSOR_FLOAT32, x, 6},
                                                 {"k", TENSOR_INT32, k, 3}};
     static const struct size_value sizes[] = {{"cols", 3}};
-    const struct value_inputs list = {inputs, 2};
+    static const struct value_scalar scalars[] = {{"s", 0.5, false}, {"n", 7, true}};
+    const struct value_inputs list = {inputs, 2, scalars, 2};
     const struct size_values names = {sizes, 1};
     struct value_expression *e = NULL;
     double out[8] = {0};
@@ -101,6 +102,8 @@ Test(value_expression, values) {
         {"sum(j, 0, cols, x[i / cols * cols + j])", 4, 5},
         {"x[k[i % 3]]", 0, 3},
         {"1 / 2", 0, 0},
+        {"x[i] * s", 3, 2},
+        {"n / 2 + s", 0, 3.5}, /* of an integer type: as in C */
         {"1 / 2.0", 0, 0.5},
         {"i > 2 && x[i] > 0 ? exp(0) : -1", 3, 1},
         {"i > 2 && x[i] > 0 ? exp(0) : -1", 2, -1},
@@ -148,8 +151,9 @@ Test(value_expression, errors) {
         {"x[-1]", "lies outside"},
         {"x[1/0.0]", "is infinite: something is divided by zero"},
         {"x[0.0/0.0]", "is not a number: something is divided by zero"},
-        {"y[0]", "there is no buffer y"},
-        {"q + 1", "unknown name q"},
+        {"y[0]", "there is no buffer y; known are i, cols, s, n, x[…], k[…]"},
+        {"q + 1", "unknown name q; known are i, cols, s, n, x[…], k[…]"},
+        {"sum(j, 0, 2, q)", "unknown name q; known are i, j, cols, s"},
         {"max(1)", "too few"},
         {"sum(j, 0, 1e9, 1)", "too long"},
         {"sum(0, 1, 2)", "index name"},
