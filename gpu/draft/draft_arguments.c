@@ -254,8 +254,13 @@ unsigned draft_argument_numbers(const struct host_program *p) {
     return n;
 }
 
+/* 257, 129, 65 ... 5, 259, 131 ...: more than a whole number of warps or blocks. */
+static json_t *example(unsigned n) {
+    return json_sprintf("%u", (256u >> n % 7) + 1 + 2 * (n / 7));
+}
+
 json_t *draft_arguments(struct host_program *p, const struct declaration *kernel,
-                        bool *examples) {
+                        json_t **round) {
     const struct code_tokens *t = &p->b.tokens;
     json_t *ret = json_array();
     size_t label = launch_label(p, kernel);
@@ -265,9 +270,10 @@ json_t *draft_arguments(struct host_program *p, const struct declaration *kernel
         json_array_append_new(
             ret, json_stringn(t->text + number->start, number->end - number->start));
     }
-    *examples = json_array_size(ret) < wanted;
-    while (json_array_size(ret) < wanted) {
-        json_array_append_new(ret, json_string(DRAFT_ARGUMENT_EXAMPLE));
+    *round = json_array_size(ret) < wanted ? json_copy(ret) : NULL;
+    for (unsigned n = 0; json_array_size(ret) < wanted; n++) {
+        json_array_append_new(ret, example(n));
+        json_array_append_new(*round, json_string(DRAFT_ARGUMENT_ROUND));
     }
     return ret;
 }

@@ -38,3 +38,14 @@ bool draft_kernel_overloaded(const struct host_program *p,
     }
     return false;
 }
+
+bool draft_has_main(const struct host_program *p) {
+    for (size_t i = 0; i < p->b.declarations.count; i++) {
+        const struct declaration *d = &p->b.declarations.list[i];
+        if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
+            code_token_is(&p->b.tokens, d->name, "main")) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -109,3 +109,32 @@ const char *draft_run_idle(const json_t *answer) {
     }
     return NULL;
 }
+
+bool draft_run_wanted(const json_t *unknown) {
+    json_each(unknown, i, one) {
+        const char *member = json_get_string(one, "member", "");
+        const char *dot = strrchr(member, '.');
+        bool shrunk = !strncmp(member, "sizes.", 6) &&
+                      !strstr(json_get_string(one, "why", ""), "is an example");
+        if (strcmp(member, "expect") != 0 && !(dot && !strcmp(dot, ".output")) &&
+            !shrunk) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void draft_run_words(const json_t *args, struct buf *out) {
+    json_each(args, i, arg) {
+        buf_addf(out, " %s", json_string_value(arg));
+    }
+}
+
+json_t *draft_run_comment(const json_t *args, const char *kernel) {
+    autobuf text = BUF_INIT(1000);
+    buf_addf(&text, "recorded from the first launch of %.200s when the program ran",
+             kernel);
+    buf_adds(&text, json_array_size(args) ? " with the arguments" : "");
+    draft_run_words(args, &text);
+    return json_clean(text.data, text.len);
+}

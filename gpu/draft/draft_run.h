@@ -8,6 +8,13 @@ enum { DRAFT_RUN_MOST = 256 };
 /* The arguments with DRAFT_RUN_MOST for each larger whole number, and up to the `count`
  * that the program reads as numbers; NULL: they are the same. */
 json_t *draft_run_smaller(const json_t *args, unsigned count);
+/* Whether something of the launch is unknown that the program would tell; not what only
+ * a person knows. */
+bool draft_run_wanted(const json_t *unknown);
+/* Appends each behind a space. */
+void draft_run_words(const json_t *args, struct buf *out);
+/* "recorded from ... with the arguments 50": for readers. New reference. */
+json_t *draft_run_comment(const json_t *args, const char *kernel);
 /* Whether time or memory ended it before the end of the launch: kernel/run's answer. */
 bool draft_run_starved(const json_t *answer);
 /* The first error among its findings, with its kernel and place, appended; false: it has

@@ -35,7 +35,8 @@ struct init {
     /* The program, where its text does not say all of a launch. */
     char *kernel;    /* to be recorded; NULL: no run is wanted */
     json_t *args;    /* of the program */
-    bool examples;   /* they are some */
+    json_t *round;   /* they are examples, and those are round ones; or NULL */
+    char *odd_failed; /* why the round ones are used; NULL: they are not */
     json_t *request; /* kernel/run's params */
     struct program_job *job;
     json_t *answer; /* what came of it */
@@ -55,6 +56,21 @@ static bool refuse(struct init *s, enum call_fault fault, const char *reason,
 
 /* --- which kernel --- */
 
+static void refuse_empty(struct init *s) {
+    const char *path = json_get_string(s->params, "path", NULL);
+    const json_t *others = json_object_get(s->params, "paths");
+    const char *other = json_string_value(json_array_get(others, 0));
+    autofree char *words =
+        xasprintf("%.400s has no kernel", path ? path_basename(path) : "the source");
+    autofree char *hint =
+        path && other
+            ? xasprintf("put the file that has the kernel first: %.200s %.200s",
+                        json_array_size(others) == 1 ? other : "KERNELS.cu", path)
+            : xstrdup("name a file that has a __global__ function with a body, or an "
+                      ".entry of PTX");
+    refuse(s, CALL_BAD_PARAMS, "no_kernel", hint, words);
+}
+
 /* The index of the one that is meant, or of the first of several where `overloaded` ones
  * share a name; SIZE_MAX: the request is refused. */
 static size_t choose(struct init *s, char *const *names, const bool *meant, size_t count,
@@ -69,10 +85,7 @@ static size_t choose(struct init *s, char *const *names, const bool *meant, size
         return first;
     }
     if (count == 0) {
-        refuse(
-            s, CALL_BAD_PARAMS, "no_kernel",
-            "name a file that has a __global__ function with a body, or an .entry of PTX",
-            "the source has no kernel");
+        refuse_empty(s);
         return SIZE_MAX;
     }
     if (name) {
@@ -295,47 +308,10 @@ static void answer(struct init *s, const char *name, json_t *spec, json_t *unkno
 
 /* --- what the text does not say --- */
 
-static bool has_main(const struct host_program *p) {
-    for (size_t i = 0; i < p->b.declarations.count; i++) {
-        const struct declaration *d = &p->b.declarations.list[i];
-        if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
-            code_token_is(&p->b.tokens, d->name, "main")) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Something of the launch, which the program would tell; not what only a person knows. */
-static bool is_open(const json_t *unknown) {
-    json_each(unknown, i, one) {
-        const char *member = json_get_string(one, "member", "");
-        const char *dot = strrchr(member, '.');
-        bool shrunk = !strncmp(member, "sizes.", 6) &&
-                      !strstr(json_get_string(one, "why", ""), "is an example");
-        if (strcmp(member, "expect") != 0 && !(dot && !strcmp(dot, ".output")) &&
-            !shrunk) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void tell_run(struct init *s, json_t *unknown) {
     autobuf why = BUF_INIT(240);
     draft_run_failure(s->answer, s->kernel, &why);
     draft_note(unknown, "launch", "running the program did not show it: %s", why.data);
-}
-
-/* "recorded from spmv's first launch by csr.cu with the arguments 50": for readers. */
-static json_t *comment_of(const struct init *s, const char *kernel) {
-    autobuf text = BUF_INIT(1000);
-    buf_addf(&text, "recorded from the first launch of %.200s when the program ran",
-             kernel);
-    json_each(s->args, i, arg) {
-        buf_addf(&text, "%s %s", i ? "" : " with the arguments", json_string_value(arg));
-    }
-    return json_clean(text.data, text.len);
 }
 
 /* Consumes both. */
@@ -357,10 +333,19 @@ static void tell_findings(const struct init *s, json_t *unknown) {
                    "such as %.100s: if they write what the kernel reads, give its `init`",
                    idle);
     }
-    if (s->examples) {
+    autobuf words = BUF_INIT(400);
+    draft_run_words(s->args, &words);
+    if (s->odd_failed) {
         draft_note(unknown, "launch",
-                   "the program needs arguments, so it ran with " DRAFT_ARGUMENT_EXAMPLE
-                   " as an example of each number: give its own as `args`");
+                   "the program needs arguments, so it ran with " DRAFT_ARGUMENT_ROUND
+                   " as an example of each number, for with odd ones %s: give its own as "
+                   "`args`",
+                   s->odd_failed);
+    } else if (s->round) {
+        draft_note(unknown, "launch",
+                   "the program needs arguments, so it ran with%s as examples: give its "
+                   "own as `args`, also if it is made for round numbers alone",
+                   words.data);
     }
     if (s->again) {
         draft_note(unknown, "launch",
@@ -394,7 +379,7 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     autofree char *name = host_qualified_name(&p->b.tokens, &p->b.declarations, kernel);
     json_t *unknown = NULL, *spec = draft_of_run(s, p, kernel, several, &unknown);
     if (spec) {
-        json_t *whole = json_pack("{s:o}", "comment", comment_of(s, name));
+        json_t *whole = json_pack("{s:o}", "comment", draft_run_comment(s->args, name));
         json_object_update(whole, spec);
         json_decref(spec);
         tell_findings(s, unknown);
@@ -404,14 +389,15 @@ static void draft_kernel(struct init *s, struct host_program *p) {
     json_decref(unknown);
     spec = spec_draft(p, kernel, several, &unknown);
     bool may = json_get_bool(s->params, "run", 1) && !s->ran &&
-               (has_main(p) || json_object_get(s->params, "paths"));
+               (draft_has_main(p) || json_object_get(s->params, "paths"));
     bool given = json_array_size(json_object_get(s->params, "args")) > 0;
-    if (spec && may && (given || is_open(unknown))) {
+    if (spec && may && (given || draft_run_wanted(unknown))) {
         const char *asked = json_get_string(s->params, "kernel", "");
         s->kernel = xstrdup(strchr(asked, '(') ? asked : name);
         s->args = given ? json_incref(json_object_get(s->params, "args"))
-                        : draft_arguments(p, kernel, &s->examples);
-        s->smaller = draft_run_smaller(s->args, given ? 0 : draft_argument_numbers(p));
+                        : draft_arguments(p, kernel, &s->round);
+        s->smaller = draft_run_smaller(s->round ? s->round : s->args,
+                                       given ? 0 : draft_argument_numbers(p));
         json_decref(spec);
         json_decref(unknown);
         return;
@@ -494,11 +480,27 @@ static void init_end(struct init *s) {
     free(s->kernel);
     json_decref(s->args);
     json_decref(s->smaller);
+    json_decref(s->round);
+    free(s->odd_failed);
     free(s);
 }
 
 static void init_done(void *data);
 static void run_program(struct init *s);
+
+/* Consumes args. */
+static void run_with(struct init *s, json_t *args) {
+    json_decref(s->args);
+    s->args = args;
+    run_program(s);
+}
+
+/* The program ended by itself before the launch. */
+static bool is_refused(const json_t *answer) {
+    bool ended =
+        json_object_get(answer, "exit_status") || json_object_get(answer, "signal");
+    return ended && !json_object_get(answer, "record") && !draft_run_starved(answer);
+}
 
 static void on_ran(const json_t *answer, json_t *worker,
                    const struct check_refusal *refusal, void *data) {
@@ -511,9 +513,16 @@ static void on_ran(const json_t *answer, json_t *worker,
     }
     if (s->smaller && draft_run_starved(answer)) {
         s->again = true;
-        json_decref(s->args);
-        s->args = take(s->smaller);
-        run_program(s);
+        run_with(s, take(s->smaller));
+        return;
+    }
+    if (s->round && !s->again && !s->odd_failed && is_refused(answer)) {
+        autobuf why = BUF_INIT(400);
+        draft_run_failure(answer, s->kernel, &why);
+        s->odd_failed = buf_detach(&why);
+        json_decref(s->smaller);
+        s->smaller = NULL;
+        run_with(s, json_incref(s->round));
         return;
     }
     s->answer = answer ? json_deep_copy(answer)

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { FEW = 8 };   /* elements, as a vector has */
+#define MANY 0x1p24 /* of a constant: no ordinary number */
+
 void recorded_files_finish(struct recorded_files *f) {
     for (size_t i = 0; i < f->count; i++) {
         free(f->list[i].name);
@@ -37,11 +40,38 @@ static json_t *file_init(struct recorder *r, const char *name, const struct reco
     return json_pack("{s:s}", "file", file->name);
 }
 
+static double count_of(const struct recorded *c) {
+    json_int_t bytes = json_get_integer(c->memory, "bytes", 0);
+    return (double)(bytes / tensor_type_bytes(c->type));
+}
+
+/* With one number everywhere, x[0] or another buffer may pass for x[i]. Numbers from half
+ * of it to itself have its sign and are no larger: what is computed from them, an index
+ * even, stays in range. A very large one stands for infinity. */
+static json_t *constant_init(struct recorder *r, const char *member,
+                             const struct recorded *c, double value) {
+    double half = value != 0 ? value / 2 : 0.5;
+    json_t *ret = json_pack("{s:o}", "fill", recorded_number(c->type, value));
+    bool plain = fabs(value) < MANY && tensor_type_float(c->type) && !c->structure;
+    if (plain && c->varies && count_of(c) > FEW) {
+        json_decref(ret);
+        ret = json_pack("{s:[o, o]}", "uniform",
+                        recorded_number(c->type, fmin(value, half)),
+                        recorded_number(c->type, fmax(value, half)));
+        draft_note(r->unknown, member,
+                   "the program has %.9g in all of it, which would hide mistakes, so it "
+                   "varies: if the kernel needs that, its `init` is {\"fill\": %.9g}",
+                   value, value);
+    }
+    return ret;
+}
+
 /* Random in the range that it had; NULL: only the bytes themselves will do. */
-static json_t *range_init(const struct recorded *c, const struct tensor_range *range) {
+static json_t *range_init(struct recorder *r, const char *member,
+                          const struct recorded *c, const struct tensor_range *range) {
     bool exact = fabs(range->low) < 0x1p53;
     if (range->low == range->high && range->finite && exact) {
-        return json_pack("{s:o}", "fill", recorded_number(c->type, range->low));
+        return constant_init(r, member, c, range->low);
     }
     bool random = tensor_type_float(c->type) && range->finite && range->low < range->high;
     return random && !range->sorted && !c->structure
@@ -52,8 +82,7 @@ static json_t *range_init(const struct recorded *c, const struct tensor_range *r
 
 /* As many sorted numbers, or random integers, of the same range. */
 static json_t *like(const struct recorded *c, const struct tensor_range *range) {
-    json_int_t bytes = json_get_integer(c->memory, "bytes", 0);
-    double count = (double)(bytes / tensor_type_bytes(c->type));
+    double count = count_of(c);
     double step = (range->high - range->low) / (count > 1 ? count - 1 : 1);
     bool whole = !tensor_type_float(c->type);
     return range->sorted
@@ -76,7 +105,7 @@ static json_t *large_init(struct recorder *r, const char *member,
     bool exact = fabs(range.low) < 0x1p53 && fabs(range.high) < 0x1p53;
     struct recorded any = *c;
     any.structure = false; /* floats are so only as texels */
-    json_t *init = known ? range_init(&any, &range) : NULL;
+    json_t *init = known ? range_init(r, member, &any, &range) : NULL;
     if (!init) {
         init = known && typed && exact ? like(c, &range) : json_pack("{s:i}", "fill", 0);
         draft_note(r->unknown, member,
@@ -89,6 +118,34 @@ static json_t *large_init(struct recorder *r, const char *member,
     return init;
 }
 
+/* Numbers that nobody expects, for an output that the launch does not read, else 0. */
+static json_t *unwritten_value(const struct recorded *c, bool output) {
+    size_t bytes = tensor_type_bytes(c->type);
+    bool read = json_get_bool(c->memory, "read", 1);
+    int poison = c->type == TENSOR_BOOL ? 1
+                 : bytes == 1           ? 0x5a
+                 : bytes == 2           ? 0x5a5a
+                                        : 0x5a5a5a5a;
+    return !output || (read && !tensor_type_float(c->type)) ? json_integer(0)
+           : tensor_type_float(c->type)                     ? json_string("NaN")
+                                                            : json_integer(poison);
+}
+
+json_t *recorded_unwritten(struct recorder *r, const char *member,
+                           const struct recorded *c, bool output) {
+    const char *after = json_get_string(c->memory, "after", "");
+    json_t *value = unwritten_value(c, output);
+    if (output && *after) {
+        autofree char *number = xasprintf("%lld", (long long)json_integer_value(value));
+        draft_note(r->unknown, member,
+                   "the launch wrote %s of it, and what it leaves alone holds %s: say "
+                   "with `judge` which elements matter",
+                   strcmp(after, "none") ? "only a part" : "nothing",
+                   json_is_string(value) ? "NaN" : number);
+    }
+    return json_pack("{s:o}", "fill", value);
+}
+
 json_t *recorded_init(struct recorder *r, const char *name, const char *member,
                       const struct recorded *c) {
     size_t len;
@@ -99,6 +156,6 @@ json_t *recorded_init(struct recorder *r, const char *name, const char *member,
     }
     const struct tensor_range range =
         tensor_range_of(c->type, data, len / tensor_type_bytes(c->type));
-    json_t *init = range_init(c, &range);
+    json_t *init = range_init(r, member, c, &range);
     return init ? init : file_init(r, name, c, data, len);
 }

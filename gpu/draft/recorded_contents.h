@@ -26,11 +26,17 @@ struct recorded {
     enum tensor_type type;
     /* it may hold data of unknown structure: random values would not do */
     bool structure;
+    bool varies; /* the kernel only reads it: a constant would hide mistakes */
     int64_t extents[RECORDED_RANK];
     size_t rank;
 };
 /* name: the buffer's; member: the subject of a note. New reference. */
 json_t *recorded_init(struct recorder *r, const char *name, const char *member,
                       const struct recorded *c);
+/* Of memory that nobody wrote before the launch, and that the launch does not wholly
+ * write: in an output that it does not read, numbers that nobody expects. New reference.
+ */
+json_t *recorded_unwritten(struct recorder *r, const char *member,
+                           const struct recorded *c, bool output);
 /* With no more digits than the type has. */
 json_t *recorded_number(enum tensor_type type, double value);

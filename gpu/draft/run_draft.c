@@ -199,9 +199,7 @@ static void give_contents(struct drafted_run *r, json_t *arg, const char *member
         json_object_set_new(arg, "init", recorded_init(&r->recorder, name, member, c));
     } else if (!output || strcmp(after, "all") != 0) { /* it may leave a part alone */
         json_object_set_new(arg, "init",
-                            output && tensor_type_float(c->type)
-                                ? json_pack("{s:s}", "fill", "NaN")
-                                : json_pack("{s:i}", "fill", 0));
+                            recorded_unwritten(&r->recorder, member, c, output));
     }
 }
 
@@ -298,11 +296,13 @@ static json_t *buffer_of(struct drafted_run *r, size_t at, const char *name,
     struct host_param one = *p;
     one.kind = HOST_POINTER;
     enum tensor_type type = structure || pointers ? TENSOR_UINT8 : p->type;
-    struct recorded c = {.memory = memory, .type = type, .structure = structure};
+    bool written = is_written(r, memory, p);
+    struct recorded c = {
+        .memory = memory, .type = type, .structure = structure, .varies = !written};
     json_t *arg = json_pack(
         "{s:s, s:s, s:o}", "name", name, "type", tensor_type_name(type), "shape",
         extents_of(r, name, (int64_t)(bytes / tensor_type_bytes(type)), c.extents, &c.rank));
-    if (is_written(r, memory, p)) {
+    if (written) {
         json_object_set_new(arg, "output", json_true());
     }
     snprintf(r->names[at], sizeof r->names[at], "%s", name);

@@ -5,8 +5,9 @@
  * Grid, block, values and extents are those of the launch. An extent that is an integer
  * argument, or a product of two, uses the argument's name as a size; no other sizes are
  * tried, because it is unknown how the rest depends on them ("odd_sizes": false). Floats
- * are random in the recorded range; integers, sorted floats and structures, on which
- * addresses may depend, are files with the recorded contents. */
+ * are random in the recorded range, also near a constant that is only read; integers,
+ * sorted floats and structures, on which addresses may depend, are files with the
+ * recorded contents. */
 #include "gpu/draft/recorded_contents.h"
 #include "gpu/host/host_program.h"
 

@@ -151,7 +151,9 @@ def one_of_several_kernels_is_named():
     _, err = r.run("init", "two.cu", "--kernel", "third", status=2)
     assert "no kernel is called third" in err, err
     _, err = r.run("init", "none.cu", status=2)
-    assert "no kernel" in err, err
+    assert "error: none.cu has no kernel\nhint: name a file that has a __global__" in err, err
+    _, err = r.run("init", "none.cu", "two.cu", status=2)
+    assert "error: none.cu has no kernel\nhint: put the file that has the kernel first: two.cu none.cu\n" in err, err
     r.run("init", "two.cu", "--kernel", "second")
     assert r.read("two.check.json")["kernel"] == "deep::second"
     r.run("init", "odd.cuh", "--kernel", "first")

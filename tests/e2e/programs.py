@@ -91,10 +91,11 @@ def records(d):
     r = init(d, d.put("spoken.cu", SPOKEN + kernel("r0/spoken.cu")), 3)
     comment = "recorded from the first launch of count when the program ran with the arguments 3"
     buffer = {"name": "x", "type": "uint32", "shape": [4], "output": True}
-    assert r["from"] == "run" and r["unknown"][0]["member"] == "expect" and len(r["unknown"]) == 1, r
-    # One of four elements is left alone, so it has a value before.
+    assert r["from"] == "run" and [u["member"] for u in r["unknown"]] == ["args[0]", "expect"], r
+    # One of four elements is left alone, so it has a value before that nobody expects.
+    assert "wrote only a part of it, and what it leaves alone holds 1515870810" in r["unknown"][0]["why"], r
     assert r["spec"] == {"comment": comment, "launch": {"grid": [1], "block": [3]},
-                         "args": [dict(buffer, init={"fill": 0}), {"name": "n", "type": "uint32", "value": 3}],
+                         "args": [dict(buffer, init={"fill": 0x5a5a5a5a}), {"name": "n", "type": "uint32", "value": 3}],
                          "expect": None}, r
     r = init(d, "spoken.cu", 4)
     assert r["spec"]["sizes"] == {"n": 4} and r["spec"]["odd_sizes"] is False, r
@@ -147,15 +148,20 @@ def numbers_that_a_program_needs_are_examples(d):
         "    threads = atoi(argv[1]) / 64; more = atoi(argv[2]);\n    cudaMalloc(", 1)
     r = init(d, d.put("wants.cu", SPOKEN + text))
     assert r["from"] == "run" and r["spec"]["launch"]["block"] == [4], r
-    assert r["spec"]["comment"].endswith("with the arguments 256 256"), r
-    assert any("256 as an example" in u["why"] for u in r["unknown"]), r
+    assert r["spec"]["comment"].endswith("with the arguments 257 129"), r
+    assert any("ran with 257 129 as examples" in u["why"] for u in r["unknown"]), r
     other = text.replace("if (argc != 3) {", "if (argc == 3) {\n        threads = 4;\n    } else {").replace("return 1;", "usage();")
     other = other.replace("int main", "static void usage(void) { exit(1); }\nint main")
     r = init(d, d.put("wants.cu", SPOKEN + other))
-    assert r["spec"]["launch"]["block"] == [4] and r["spec"]["comment"].endswith("with the arguments 256 256"), r
+    assert r["spec"]["launch"]["block"] == [4] and r["spec"]["comment"].endswith("with the arguments 257 129"), r
     renamed = text.replace("argc", "n_words").replace("argv", "words").replace("wants.cu", "renamed.cu")
     r = init(d, d.put("renamed.cu", SPOKEN + renamed))
+    assert r["from"] == "run" and r["spec"]["comment"].endswith("with the arguments 257 129"), r
+    refuses = text.replace("more = atoi(argv[2]);", "more = atoi(argv[2]);\n    if (more % 32) { puts(\"not a multiple of 32\"); return 3; }")
+    r = init(d, d.put("refuses.cu", SPOKEN + refuses))
     assert r["from"] == "run" and r["spec"]["comment"].endswith("with the arguments 256 256"), r
+    why, = (u["why"] for u in r["unknown"] if u["member"] == "launch")
+    assert "256 as an example of each number, for with odd ones it ended without launching count: not a multiple of 32" in why, why
     r = init(d, "wants.cu", 192, 1)
     assert r["spec"]["launch"]["block"] == [3] and not any("example" in u["why"] for u in r["unknown"]), r
     r = init(d, d.put("wants.cu", SPOKEN + text.replace("atoi(argv[2])", "strlen(argv[2])")))
@@ -174,7 +180,7 @@ def a_starved_program_gets_smaller_numbers(d):
     assert r["spec"]["launch"]["block"] == [3] and r["spec"]["comment"].endswith("with the arguments 256 256"), r
     d.put("starved.cu", SPOKEN + text)
     r = init(d, name, 3, 999, timeout_s=20)
-    assert r["spec"]["comment"].endswith("with the arguments 3 999") and len(r["unknown"]) == 1, r
+    assert r["spec"]["comment"].endswith("with the arguments 3 999") and not any(u["member"] == "launch" for u in r["unknown"]), r
     r = init(d, d.put("starved.cu", SPOKEN + text.replace("> 999", "> 9")), 3, 256, timeout_s=2)
     assert r["from"] == "source" and any("ended after 2 s" in u["why"] for u in r["unknown"]), r
 
@@ -196,6 +202,29 @@ def records_contents(d):
     with open(d.work + "held.x.npy", "rb") as f:
         data = f.read()
     assert data[:6] == b"\x93NUMPY" and b"'<u4'" in data and data[-16:] == struct.pack("<4I", 3, 1, 4, 1), data
+
+
+def floats(d, value, count, const="const ", body="if (x) n = n;"):
+    """The first argument's draft where the host copied `count` times `value` there; the kernel of the text does not write it."""
+    spoken = "#define __global__\n__global__ void count(%sfloat *x, unsigned n) { %s }\n" % (const, body)
+    text = kernel("r0/floats.cu").replace("    if (!__cudaPush", "    static float held[%d];\n    for (int i = 0; i < %d; i++) held[i] = %s;\n"
+                                          "    void *all = 0; cudaMalloc(&all, sizeof held); cudaMemcpy(all, held, sizeof held, 1); d = all; n0 = 0;\n"
+                                          "    if (!__cudaPush" % (count, count, value))
+    text = text.replace("int main", "unsigned n0 = 9;\nint main").replace("stub(d, threads)", "stub(d, n0)")
+    r = init(d, d.put("floats.cu", spoken + text), 4)
+    assert r["from"] == "run", r
+    return r["spec"]["args"][0]["init"], [u["why"] for u in r["unknown"] if u["member"] == "args[0]"]
+
+
+def constant_floats_that_are_read_vary(d):
+    """x[0] must not pass for x[i]; half of it and more has its sign and is no larger."""
+    for value, low, high in (("1", 0.5, 1.0), ("-3", -3.0, -1.5), ("0", 0.0, 0.5)):
+        got, why = floats(d, value, 9)
+        assert got == {"uniform": [low, high]}, (value, got)
+        assert len(why) == 1 and 'its `init` is {"fill": %s}' % value in why[0], why
+    for case in (("1", 8), ("5e7f", 9), ("1", 9, "", "x[n] += 1;")):  # a vector, a kind of infinity, and what is added to
+        got, why = floats(d, *case)
+        assert got == {"fill": float(case[0].rstrip("f"))} and why == [], (case, got, why)
 
 
 def tells_why_nothing_was_recorded(d):
@@ -618,7 +647,7 @@ def main():
                      records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
-                     tells_what_is_wrong_already, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
+                     tells_what_is_wrong_already, constant_floats_that_are_read_vary, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
                      a_fail_without_a_finding_has_a_next_step, says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, files_have_their_own_names, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)
