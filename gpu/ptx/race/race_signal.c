@@ -4,10 +4,11 @@
  * Strong accesses never race, but by the PTX memory model they keep no order between two
  * places: whoever has seen the flag may still read the old data. Many correct programs
  * read several such places without any need for order (labels of a graph, a bound, ranks
- * that may be old). So only two kinds of reads count as signals, because whoever waits for
- * them needs what came before: a load or atomic that a loop without effects repeats until
- * its value changes, and the old value of an atomic increment that is compared with one
- * value only (the last block). */
+ * that may be old). So only three kinds of reads count as signals, because whoever waits
+ * for them needs what came before: a load or atomic that a loop without effects repeats
+ * until its value changes; the old value of an atomic increment that is compared with one
+ * value only (the last block); and that of a compare-and-swap, if a later write to the
+ * place gives it back (a lock). */
 #include "gpu/ptx/race/race_cells.h"
 
 static void remember(struct look *k, uint32_t cell, unsigned lane) {

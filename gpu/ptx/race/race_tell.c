@@ -36,6 +36,23 @@ static bool is_of_a_part(const struct race_conflict *c) {
            c->other->agent == c->warp->index;
 }
 
+/* Whether both stand between a compare-and-swap that takes a lock and the write that gives
+ * it back. */
+static bool is_locked(const struct race_conflict *c) {
+    const struct program *p = c->warp->processor->run->program;
+    uint32_t code = c->other->function, a = c->step->instruction,
+             b = c->other->step->instruction;
+    bool taken = false, given = false;
+    for (uint32_t k = 0; p->locks && k < p->access_count; k++) {
+        const struct access *x = &p->accesses[k];
+        bool in = x->code == code && code == c->warp->frame->code->index;
+        taken |= in && (x->race & RACE_SIGNAL) && x->is_atomic && x->compares &&
+                 x->instruction < (a < b ? a : b);
+        given |= in && (x->race & RACE_UNLOCK) && x->instruction > (a > b ? a : b);
+    }
+    return taken && given;
+}
+
 /* The synchronisation missing between the two. */
 static const char *missing(const struct race_conflict *c) {
     const struct race_event *e = c->other;
@@ -45,12 +62,16 @@ static const char *missing(const struct race_conflict *c) {
                              "given back"
                            : "nobody has waited for the copy";
     }
+    if (is_locked(c)) {
+        return "no __threadfence() before the lock is given back, or none after it was "
+               "taken";
+    }
     if (e->block != (uint32_t)w->block->number) {
         return (c->kind | e->kind) & RACE_BLOCK_SCOPE ? "its scope is one block"
                : c->owner ? "nothing orders the two blocks (a barrier of the cluster, "
                             "or an mbarrier)"
-                          : "nothing orders the two blocks (a fence and a flag, or "
-                            "a grid barrier)";
+                          : "nothing orders the two blocks: no fence and flag, no "
+                            "grid barrier";
     }
     if (e->agent != w->index) {
         return "no barrier, such as __syncthreads(), between them";
@@ -148,9 +169,10 @@ void race_tell(const struct race_conflict *c) {
     finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %lld of %s; %s%s",
                 hazard(c), c->same_value ? " of the same value" : "",
                 verb(c->kind, false), c->bytes, (long long)at.offset, buffer, missing(c),
-                is_one_update(c) ? " (or, for sums and counts of several threads, no atomic "
-                                   "operation, such as atomicAdd)"
-                                 : "");
+                is_one_update(c) && !is_locked(c)
+                    ? " (or, for sums and counts of several threads, no atomic "
+                      "operation, such as atomicAdd)"
+                    : "");
 }
 
 /* The line of an event's instruction in words; "" where it has none. */

@@ -17,6 +17,7 @@ static struct access *access_of(const struct program *p, const struct code *c,
 /* ---- reads of signals (race_signal.c) ---- */
 
 #define SPIN_INSTRUCTIONS 64u /* of a loop that waits */
+#define LOCKED_STEPS 1024u    /* from a lock to where it is given back */
 
 static uint32_t address_register(const struct ptx_function *f,
                                  const struct ptx_instruction *i) {
@@ -103,16 +104,41 @@ static bool *used_otherwise(const struct ptx_function *f) {
     return used;
 }
 
-/* `atomicInc(&count, n) == n - 1` */
-static bool is_ticket(const struct ptx_function *f, const struct ptx_instruction *i,
-                      bool **used) {
+/* An atomic whose old value is only compared for equality. */
+static bool is_compared(const struct ptx_function *f, const struct ptx_instruction *i,
+                        bool **used) {
     const struct ptx_operand *result = &f->operands[i->operands];
-    if (i->opcode != PTX_OP_ATOM || result->kind != PTX_OPERAND_REGISTER ||
-        !(ptx_has(i, PTX_M_ADD) || ptx_has(i, PTX_M_INC))) {
+    if (i->opcode != PTX_OP_ATOM || result->kind != PTX_OPERAND_REGISTER) {
         return false;
     }
     *used = *used ? *used : used_otherwise(f);
     return !(*used)[result->index];
+}
+
+/* `atomicInc(&count, n) == n - 1` */
+static bool is_ticket(const struct ptx_instruction *i) {
+    return ptx_has(i, PTX_M_ADD) || ptx_has(i, PTX_M_INC);
+}
+
+/* `if (atomicCAS(&lock, 0, 1) == 0) { …; atomicExch(&lock, 0); }`: a strong write behind
+ * it that does not look at the old value gives the lock back. */
+static bool is_lock(const struct program *p, const struct code *c, const struct step *s,
+                    const struct ptx_instruction *i) {
+    bool found = false;
+    if (i->opcode != PTX_OP_ATOM || !ptx_has(i, PTX_M_CAS)) {
+        return false;
+    }
+    for (uint32_t n = 1; n < LOCKED_STEPS && s + n < c->steps + c->step_count; n++) {
+        struct access *a = s[n].src[0] == s->src[0] && s[n].offset == s->offset
+                               ? access_of(p, c, &s[n])
+                               : NULL;
+        if (a && (a->race & (RACE_STRONG | RACE_WRITE)) == (RACE_STRONG | RACE_WRITE) &&
+            (a->race & (RACE_READ | RACE_BLIND)) != RACE_READ) {
+            a->race |= RACE_UNLOCK;
+            found = true;
+        }
+    }
+    return found;
 }
 
 /* The load in front of a loop that repeats it: compilers rotate loops. */
@@ -141,10 +167,12 @@ static void find_signals(const struct program *p, const struct code *c) {
                       (RACE_STRONG | RACE_READ)) {
             continue;
         }
+        const struct ptx_instruction *i = &f->code[s->instruction];
+        bool counts = is_lock(p, c, s, i) || is_ticket(i);
         if (is_spin(f, s->instruction)) {
             a->race |= RACE_SIGNAL;
             mark_first(p, c, s);
-        } else if (is_ticket(f, &f->code[s->instruction], &used)) {
+        } else if (counts && is_compared(f, i, &used)) {
             a->race |= RACE_SIGNAL;
         }
     }
@@ -177,6 +205,7 @@ static void watch_code(struct program *p, struct code *c) {
         if (a && a->is_atomic && a->compares) {
             watch_guesses(p, c, s);
         }
+        p->locks |= a && (a->race & RACE_UNLOCK);
         s->run = a ? race_step : s->run;
     }
 }

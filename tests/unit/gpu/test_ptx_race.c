@@ -444,7 +444,9 @@ Test(ptx_race, a_lock_orders_lanes_warps_and_blocks) {
     expect_quiet(LOCKED("membar.gl; atom.global.exch.b32 %r4, [%o], 0;\n"), 2, 64);
     expect_quiet(LOCKED("st.release.gpu.global.u32 [%o], 0;\n"), 2, 64);
     expect_race(LOCKED("atom.global.exch.b32 %r4, [%o], 0;\n"), 2, 1, "global_race",
-                "error", "two blocks");
+                "error", "no __threadfence() before the lock is given back");
+    expect_race(LOCKED("atom.global.exch.b32 %r4, [%o], 0;\n"), 1, 32, "global_race",
+                "error", "no __threadfence() before the lock is given back");
 }
 
 /* A compare-and-swap loop begins with a guess. */

@@ -128,6 +128,27 @@ Test(ptx_race_signal, a_lock_needs_a_fence_in_front_of_its_release) {
     quiet(LOCK("membar.gl; ", "membar.gl; "), 4, 32);
 }
 
+/* The same as `while (!done) if (atomicCAS(…) == 0) {…}`, by some lanes of every warp. */
+#define TRY_LOCK(before, unlock)                                                         \
+    HEAD "setp.gt.u32 %p0, %t, 1; @%p0 ret;\n"                                           \
+         "TRY: atom.global.cas.b32 %r2, [%f], 0, 1; setp.eq.u32 %p2, %r2, 0;\n"          \
+         "setp.ne.u32 %p3, %r2, 0; @%p3 bra NEXT;\n"                                     \
+         "ld.volatile.global.u32 %r3, [%o]; add.u32 %r3, %r3, 1;\n"                      \
+         "st.volatile.global.u32 [%o], %r3; " before unlock                              \
+         "NEXT: not.pred %p2, %p2; @%p2 bra TRY;\n" END
+
+Test(ptx_race_signal, a_lock_may_be_tried_in_a_loop_around_the_work) {
+#define EXCHANGE "atom.global.exch.b32 %r4, [%f], 0;\n"
+#define SWAP "atom.global.cas.b32 %r4, [%f], 1, 0;\n"
+    missing(TRY_LOCK("", EXCHANGE), 4, 32, "__threadfence() is missing");
+    missing(TRY_LOCK("", SWAP), 4, 32, "__threadfence() is missing");
+    missing(TRY_LOCK("", VOLATILE_ST " [%f], 0;\n"), 4, 32, "__threadfence() is missing");
+    quiet(TRY_LOCK("membar.gl; ", EXCHANGE), 4, 32);
+    quiet(TRY_LOCK("membar.gl; ", SWAP), 4, 32);
+    quiet(TRY_LOCK("membar.gl; ", VOLATILE_ST " [%f], 0;\n"), 4, 32);
+    quiet(TRY_LOCK("", "st.release.gpu.global.u32 [%f], 0;\n"), 4, 32);
+}
+
 /* Inside a block, through shared memory. */
 #define SHARED(fence)                                                                    \
     HEAD "st.volatile.shared.u32 [%a+64], 0; bar.sync 0;\n"                              \
@@ -161,6 +182,13 @@ Test(ptx_race_signal, a_flag_in_shared_memory_needs_a_fence_of_the_block) {
          "SOME: ld.volatile.global.u32 %r3, [%o]; st.volatile.global.u32 [%o+32], %r3;"  \
          "\n" END
 
+/* The first who finds a node makes its label, nobody waits for it: no lock. */
+#define CLAIM                                                                            \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.eq.u32 %p1, %b, 0;\n"                   \
+         "@%p1 st.volatile.global.u32 [%o], 7; atom.global.cas.b32 %r2, [%f], 0, 1;\n"   \
+         "setp.ne.u32 %p3, %r2, 0; @!%p3 ret; ld.volatile.global.u32 %r3, [%o];\n"       \
+         "st.volatile.global.u32 [%g+1024], %r3;\n" END
+
 /* Two flags, each waited for; and a word that was itself waited for is read again. */
 #define TWO_FLAGS                                                                        \
     HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra ONE;\n"     \
@@ -174,5 +202,6 @@ Test(ptx_race_signal, a_flag_in_shared_memory_needs_a_fence_of_the_block) {
 Test(ptx_race_signal, reads_that_need_no_order_are_left_alone) {
     quiet(BOUND, 3, 32);
     quiet(LABELS, 3, 32);
+    quiet(CLAIM, 3, 32);
     quiet(TWO_FLAGS, 2, 32);
 }
