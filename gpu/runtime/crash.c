@@ -23,7 +23,9 @@ static uintptr_t place_of(const ucontext_t *context) {
 #endif
 }
 
-/* Frames from where it happened; addresses are as if they returned there. */
+/* Frames from where it happened; addresses are as if they returned there. Inside the
+ * library (it writes to what the program gave it) they begin behind the signal's own
+ * frame. */
 static struct host_site site_of(const ucontext_t *context) {
     struct host_site all, site = {0};
     host_site_take(&all);
@@ -31,6 +33,9 @@ static struct host_site site_of(const ucontext_t *context) {
     unsigned from = 0;
     while (from < all.count && (uintptr_t)all.frames[from] != at) {
         from++;
+    }
+    if (from == all.count) {
+        from = 0;
     }
     site.frames[site.count++] = (void *)(at + 1);
     for (unsigned k = from + 1; k < all.count; k++) {
