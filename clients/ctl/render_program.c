@@ -69,15 +69,19 @@ static void put_why(const struct terminal *t, const json_t *one) {
     }
 }
 
+static const char *checked_words(const json_t *looked_at) {
+    return json_is_true(looked_at)    ? ""
+           : json_is_false(looked_at) ? ", and the program did not check"
+                                      : "; whether the program checked is not known";
+}
+
 static void put_api_errors(const struct terminal *t, const json_t *list) {
     json_each(list, i, one) {
         if (i < MAX_ROWS) {
             terminal_put(t, STYLE_YELLOW, json_get_string(one, "function", "?"));
             fputs(" failed with ", stdout);
             terminal_put(t, STYLE_PLAIN, json_get_string(one, "error", "?"));
-            fputs(json_get_bool(one, "looked_at", 1) ? ""
-                                                     : ", and the program did not check",
-                  stdout);
+            fputs(checked_words(json_object_get(one, "looked_at")), stdout);
             put_times(one, "count");
             put_place(t, one);
             put_why(t, one);

@@ -2,6 +2,7 @@
 
 #include "base/find.h"
 #include "gpu/fixes/cuda_builtins.h"
+#include "gpu/fixes/fix_conditions.h"
 
 #include <limits.h>
 
@@ -43,8 +44,18 @@ static bool at_word(const struct mistake *m) {
     return fix_text_has(m->text, m->token, m->word, m->word_len);
 }
 
+/* A full mask is right only where the whole warp arrives: else there is no edit. */
 static void respell_token(struct mistake *m, size_t token,
                           const struct name_spelling *s) {
+    if (s->first_argument && fix_is_conditional(m->text, token)) {
+        autofree char *more = xasprintf(
+            "it is now %s, whose first argument is the mask of the lanes that call it; "
+            "this call stands at a condition, where %s is right only if all 32 lanes "
+            "come there: call it before the condition, so that all do",
+            s->spelling, s->first_argument);
+        mistake_say(m, more);
+        return;
+    }
     mistake_replace(m, token, s->spelling);
     if (s->first_argument && fix_text_is(m->text, token + 1, "(")) {
         bool empty = fix_text_is(m->text, token + 2, ")");

@@ -132,15 +132,20 @@ static void tell_error(const json_t *result, struct buf *out) {
     }
 }
 
+static const char *checked_words(const json_t *looked_at) {
+    return json_is_true(looked_at)    ? ""
+           : json_is_false(looked_at) ? " and the program did not check"
+                                      : " (whether the program checked is not known)";
+}
+
 static void tell_api_errors(const json_t *result, struct buf *out) {
     json_each(json_object_get(result, "api_errors"), i, one) {
         if (i < MAX_ROWS) {
             json_int_t count = json_get_integer(one, "count", 1);
-            bool looked_at = json_get_bool(one, "looked_at", 1);
             buf_addf(out, "%.80s failed with %.80s%s",
                      json_get_string(one, "function", "?"),
                      json_get_string(one, "error", "?"),
-                     looked_at ? "" : " and the program did not check");
+                     checked_words(json_object_get(one, "looked_at")));
             if (count > 1) {
                 buf_addf(out, ", %lld times", (long long)count);
             }

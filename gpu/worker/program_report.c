@@ -6,6 +6,7 @@
 #include "gpu/facts/kernel_index.h"
 #include "gpu/run/run_report.h"
 #include "gpu/runtime/run_report.h"
+#include "gpu/worker/call_value.h"
 #include "gpu/worker/program_lines.h"
 
 enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8 };
@@ -106,6 +107,24 @@ struct report_making {
     const json_t *places;
     const char *program;
 };
+
+/* Whoever did not ask for the error may have looked at what the call returned. The member
+ * is left out where that is not known. */
+static void look_at_value(const struct report_making *m, json_t *event) {
+    const json_t *place = host_place(event, m->places, m->program);
+    if (json_get_bool(event, "looked_at", 0)) {
+        return;
+    }
+    enum call_value value =
+        call_value_of(&m->job->sources, json_get_string(place, "file", ""),
+                      (int)json_get_integer(place, "line", 0),
+                      json_get_string(event, "function", ""));
+    if (value == CALL_VALUE_UNKNOWN) {
+        json_object_del(event, "looked_at");
+    } else {
+        json_object_set_new(event, "looked_at", json_boolean(value == CALL_VALUE_USED));
+    }
+}
 
 /* The event itself, without what only the reader needs, with its place. */
 static json_t *plain(const struct report_making *m, json_t *event) {
@@ -251,6 +270,9 @@ static void add_event(struct report_making *m, json_t *event) {
                  {"leak", r->leaks},
                  {"unsupported", r->unsupported},
                  {"limit", r->limits}};
+    if (!strcmp(name, "api_error") && json_array_size(r->api_errors) < MAX_ROWS) {
+        look_at_value(m, event);
+    }
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         if (!strcmp(name, lists[i].name)) {
             add_row(m, lists[i].list, event);

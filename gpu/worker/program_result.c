@@ -91,15 +91,15 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
     return json_object_get(result, "error") != NULL;
 }
 
-/* A launch, copy or fill that did not take place, and the program went on as if it had.
- */
+/* A launch, copy or fill that did not take place, and the program went on as if it had,
+ * as far as is known. */
 static bool lacks_work(const json_t *api_errors) {
     static const char *const work[] = {"cudaLaunch", "cudaMemcpy", "cudaMemset"};
     json_each(api_errors, i, one) {
         const char *function = json_get_string(one, "function", "");
         for (size_t k = 0; k < ARRAY_LEN(work); k++) {
             if (!strncmp(function, work[k], strlen(work[k])) &&
-                !json_get_bool(one, "looked_at", 0)) {
+                !json_get_bool(one, "looked_at", 1)) {
                 return true;
             }
         }

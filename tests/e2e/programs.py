@@ -72,6 +72,36 @@ def finds_what_nobody_wrote(d):
     assert d.run("count.cu", 3, checks=["memory"])["findings"] == []
 
 
+CHECKED = r"""int cudaMalloc(void **, size_t), cudaMemcpy(void *, const void *, size_t, int), cudaFree(void *);
+#include <stdlib.h>
+#define CK(x) do { int error = (x); if (error) exit(3); } while (0)
+#define RUN(x) x
+#define COPY(d, h) cudaMemcpy(d, h, 8, 3)
+"""
+
+
+def a_call_whose_value_is_used_is_checked(d):
+    """No one asks for the last error: what the source does with the value that the failed call returned says it."""
+    for call, looked_at, verdict in (
+            ("if (cudaMemcpy(p, h, 8, 3)) cudaMemcpy(p, h, 8, 1);", None, "pass"),  # the line has two, which differ
+            ("if (cudaMemcpy(p, h, 8, 3))\ncudaMemcpy(p, h, 8, 1);", True, "pass"),
+            ("CK(cudaMemcpy(p, h, 8, 3));", True, "fail"),  # it exits with 3
+            ("RUN(cudaMemcpy(p, h, 8, 3));", False, "fail"),
+            ("cudaMemcpy(p, h, 8, 3);", False, "fail"),
+            ("COPY(p, h);", None, "pass")):
+        r = d.run_text(program('char h[8] = ""; void *p; CK(cudaMalloc(&p, 8));\n%s\nCK(cudaFree(p));' % call, CHECKED))
+        failed, = r["api_errors"]
+        assert failed["function"] == "cudaMemcpy" and failed.get("looked_at") is looked_at, (call, failed)
+        assert r["verdict"] == verdict, (call, r)
+
+
+def what_the_library_touches_has_the_line_of_its_call(d):
+    """cudaMalloc writes its answer where the program says, here into the device's memory."""
+    r = d.run_text(program("void **p; cudaMalloc((void **)&p, 8);\nreturn cudaMalloc(&p[0], 8);", CHECKED))
+    f, = r["findings"]
+    assert f["code"] == "host_access" and f.get("line") == 13, f
+
+
 # --- a check spec from a launch that took place ---
 
 SPOKEN = "#define __global__\n__global__ void count(unsigned *x, unsigned n) { if (n) x[0] = n; }\n"
@@ -640,7 +670,8 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, finds_what_nobody_wrote, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
+    for function in (passes, finds, finds_what_nobody_wrote, a_call_whose_value_is_used_is_checked,
+                     what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,
                      arguments_are_for_a_run, records_contents, records_textures,

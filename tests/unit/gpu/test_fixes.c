@@ -117,6 +117,46 @@ Test(fixes, edit_the_source) {
     }
 }
 
+/* The mask of all lanes is given only where all lanes come. */
+Test(fixes, give_no_full_mask_at_a_condition) {
+    static const char *const all[] = {
+        "int i = 2; if (i) { f(); } y = __shfl(x, 1);",
+        "if (i >= n) return; y = __shfl(x, 1);",
+        "for (int o = 16; o > 0; o /= 2) x += __shfl(x, o);",
+        "for (int o = W / 2; o; o >>= 1) { x += __shfl(x, o); }",
+        "if (__shfl(x, 1)) y = 1;",
+        "{ f(a && b); y = __shfl(x, 1); }",
+    };
+    static const char *const some[] = {
+        "if (i < n) y = x - __shfl(x, 1);",
+        "if (i < n) { f(); y = __shfl(x, 1); }",
+        "if (i < n) f(); else y = __shfl(x, 1);",
+        "if (i < n) { if (W) f(); y = __shfl(x, 1); }",
+        "for (int o = i; o > 0; o--) x += __shfl(x, o);",
+        "for (int o = WW; o > 0; o--) x += __shfl(x, o);",
+        "for (; o < n; o++) { x += __shfl(x, 1); }",
+        "while (o) x += __shfl(x, 1);",
+        "do { x += __shfl(x, 1); } while (o);",
+        "y = i < n ? __shfl(x, 1) : 0;",
+        "if (i < n && __shfl(x, 1)) y = 1;",
+        "switch (i) { case 1: y = __shfl(x, 1); }",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(all) + ARRAY_LEN(some); i++) {
+        bool gives = i < ARRAY_LEN(all);
+        autofree char *text = xasprintf("#define W 32\nvoid k(int WW) { %s }",
+                                        gives ? all[i] : some[i - ARRAY_LEN(all)]);
+        int column = (int)(strstr(text, "__shfl") - strchr(text, '\n'));
+        json_t *finding;
+        autofree char *got =
+            fixed(text, "identifier \"__shfl\" is undefined", 2, column, &finding);
+        const char *message = json_get_string(finding, "message", "");
+        cr_expect_eq(gives, got && strstr(got, "__shfl_sync(0xffffffff, x"), "%s", text);
+        cr_expect_eq(!gives, strstr(message, "before the condition") != NULL, "%s: %s",
+                     text, message);
+        json_decref(finding);
+    }
+}
+
 /* Where no edit helps the message says what does. */
 Test(fixes, tell_the_way_out) {
     static const struct {
