@@ -30,7 +30,9 @@ static char *side_of(const char *diff, char mark) {
     struct buf out = BUF_INIT(2 * LESSON_MAX_CHANGE);
     for (; *diff; diff = text_next_line(diff)) {
         for (const char *c = diff + 1; *diff == mark && *c && *c != '\n'; c++) {
-            buf_addf(&out, isspace((unsigned char)*c) ? "" : "%c", *c);
+            if (!isspace((unsigned char)*c)) {
+                buf_addc(&out, *c);
+            }
         }
     }
     return buf_detach(&out);

@@ -84,6 +84,20 @@ static bool ends_alike(const struct failure *f) {
     return 2 * said > lines;
 }
 
+/* The run that passed was asked for less: "docker compose up" behind "up --build". */
+static bool drops_option(const struct failure *f) {
+    const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
+    const char *part = lesson_rerun_part(failed, now);
+    for (const char *at = lesson_failed_part(failed); part && *at; at += strspn(at, BETWEEN_WORDS)) {
+        autofree char *word = xstrndup(at, strcspn(at, BETWEEN_WORDS));
+        if (*word == '-' && !strstr(part, word)) {
+            return true;
+        }
+        at += strlen(word);
+    }
+    return false;
+}
+
 static size_t count_silencing(const struct lesson_reader *r, const char *diff, char mark) {
     size_t count = 0;
     for (; *diff; diff = text_next_line(diff)) {
@@ -101,7 +115,7 @@ bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
     for (size_t i = 0; i < fix->change_count; i++) {
         const struct lesson_change *c = &fix->changes[i];
         if ((c->kind == CHANGE_RUN && !proves_run(fix, f)) ||
-            (c->kind == CHANGE_COMMAND && !proves_command(f, c))) {
+            (c->kind == CHANGE_COMMAND ? !proves_command(f, c) : drops_option(f))) {
             return false;
         }
     }

@@ -450,6 +450,7 @@ Test(lesson_proofs, who_silences_or_moves_mends_nothing) {
         "-limit = 5\n+try { limit = 5000 } catch (e) {}\n",
         "-limit = 5\n+limit = 5000 as any\n",
         "-limit = 5\n+limit = 5000 as unknown as Limit\n",
+        "-limit: Limit = 5\n+limit: any = 5000\n",
         "-limit = 5\n+// @ts-ignore\n+limit = 5000\n",
         "-  limit = 5\n+\n+limit = 5\n",
     };
@@ -458,6 +459,14 @@ Test(lesson_proofs, who_silences_or_moves_mends_nothing) {
     }
     cr_expect(eq(sz, told_change("Add a page.", NULL, "make site",
                                  "-try { limit = 5 } catch (e) {}\n+try { limit = 5000 } catch (e) {}\n"), 1));
+}
+
+Test(lesson_proofs, a_run_that_was_asked_for_less_is_no_proof) {
+    static const char up[] = "docker compose up --build", said[] = "limits.ts: error: too low";
+    autofree char *less = quoted_beside(up, said, "docker compose up", false);
+    cr_expect(eq(str, less, "nothing"));
+    autofree char *more = quoted_beside(up, said, "docker compose up -d --build", false);
+    cr_expect(eq(str, more, (char *)(uintptr_t)said));
 }
 
 /* The same mistake and its mend: what passed is listed only if others can run it too. */
