@@ -142,10 +142,11 @@ static bool only_sets(const char *failed, const char *later) {
 static bool hints_at(const struct failure *f, const char *added) {
     const char *said = strstr(last_of(f)->output, f->error->quote);
     size_t len = said ? strnlen(said, strlen(f->error->quote) + HINT_WITHIN) : 0;
-    for (const char *at = added; (at = strchr(at, ' '));) {
+    for (const char *at = added; said && (at = strchr(at, ' '));) {
         autofree char *word = xstrndup(at + 1, strcspn(at + 1, " ="));
         at++;
-        if (word[0] == '-' && strlen(word) >= LEAST_OPTION && memmem(said, len, word, strlen(word))) {
+        if (word[0] == '-' && strlen(word) >= LEAST_OPTION &&
+            memmem(said, len, word, strlen(word))) {
             return true;
         }
     }
