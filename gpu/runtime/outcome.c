@@ -17,6 +17,7 @@
 
 #define KINDS_MAX 1024
 #define FINDINGS_MAX 200
+#define NUMBERED_MAX (UINT32_C(1) << 20) /* launches whose places are known */
 
 static struct {
     struct launched {
@@ -26,8 +27,11 @@ static struct {
         uint64_t times;
     } items[KINDS_MAX];
     unsigned count;
-    struct host_site *sites; /* of the findings that were told */
-    size_t findings;
+    struct told_finding {
+        struct host_site launch, use; /* use: what showed it, if that is another call */
+        const char *what;             /* the use: a constant */
+    } * found; /* the findings that were told */
+    size_t findings, found_room;
     uint64_t skipped, skipped_sets;
     json_t *skipped_kernels; /* {name: times} */
     bool ended;
@@ -99,11 +103,56 @@ static void skipped_tell(void) {
     }
 }
 
+/* ---- where launches stand ---- */
+
+static struct {
+    struct host_site *sites; /* each once */
+    uint16_t *of;            /* by the launch's number: 1 + that of its site */
+    size_t count, room, of_count, of_room;
+} places;
+
+static size_t place_number(const struct host_site *site) {
+    size_t k = places.count;
+    while (k > 0 && !host_site_same(&places.sites[k - 1], site)) {
+        k--;
+    }
+    if (k == 0 && places.count < KINDS_MAX) {
+        list_room(places.sites, places.count, places.room, 16);
+        places.sites[places.count++] = *site;
+        k = places.count;
+    }
+    return k;
+}
+
+/* The latest launch is of this call. */
+static void place_keep(const struct host_site *site) {
+    uint32_t launch = findings_launches(runtime.device.space.findings);
+    if (launch >= NUMBERED_MAX) {
+        return;
+    }
+    while (places.of_count <= launch) {
+        list_room(places.of, places.of_count, places.of_room, 256);
+        places.of[places.of_count++] = 0;
+    }
+    places.of[launch] = (uint16_t)place_number(site);
+}
+
+/* NULL: not known. */
+static const struct host_site *place_of_finding(size_t number) {
+    uint32_t launch = findings_launch_of(runtime.device.space.findings, number);
+    size_t k = launch < places.of_count ? places.of[launch] : 0;
+    return k ? &places.sites[k - 1] : NULL;
+}
+
 /* ---- what launches did ---- */
 
-static void finding_tell(size_t number, const struct host_site *site) {
+static void finding_tell(size_t number, const struct told_finding *at) {
     json_t *finding = findings_get(runtime.device.space.findings, number);
-    json_t *event = report_event("finding", number + 1, site);
+    json_t *event = report_event("finding", number + 1, &at->launch);
+    if (at->use.count) {
+        json_object_set_new(event, "other", json_string(at->what));
+        json_object_set_new(event, "other_host", host_site_json(&at->use));
+    }
     if (!report_has_reader() && !told.ended) {
         (void)fprintf(stderr, "%s:%lld: %s: %s [%s]\n",
                       json_get_string(finding, "file", "?"),
@@ -116,15 +165,22 @@ static void finding_tell(size_t number, const struct host_site *site) {
     report_line(event);
 }
 
-void outcome_found(const struct host_site *site) {
+static struct told_finding found_at(size_t number, const struct host_site *site,
+                             const char *what) {
+    const struct host_site *launch = place_of_finding(number);
+    struct told_finding at = {.launch = launch ? *launch : *site, .what = what};
+    if (launch && !host_site_same(launch, site)) {
+        at.use = *site;
+    }
+    return at;
+}
+
+void outcome_found(const struct host_site *site, const char *what) {
     size_t count = findings_kept(runtime.device.space.findings);
     for (; told.findings < count && told.findings < FINDINGS_MAX; told.findings++) {
-        if ((told.findings & (told.findings - 1)) == 0) {
-            told.sites = xreallocarray(told.sites, told.findings ? 2 * told.findings : 1,
-                                       sizeof *told.sites);
-        }
-        told.sites[told.findings] = *site;
-        finding_tell(told.findings, site);
+        list_room(told.found, told.findings, told.found_room, 8);
+        told.found[told.findings] = found_at(told.findings, site, what);
+        finding_tell(told.findings, &told.found[told.findings]);
     }
 }
 
@@ -230,7 +286,8 @@ static void counters_tell_now_and_then(void) {
 cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
                         const struct host_site *site) {
     printed_tell(m);
-    outcome_found(site);
+    place_keep(site);
+    outcome_found(site, "the launch that uses it");
     counters_tell_now_and_then();
     return code_of_end(end, err, site);
 }
@@ -261,7 +318,7 @@ void outcome_end(const char *how, int signal) {
     if (!signal) {
         skipped_tell();
         for (size_t k = 0; k < told.findings; k++) {
-            finding_tell(k, &told.sites[k]);
+            finding_tell(k, &told.found[k]);
         }
         registered_modules(counters_tell);
         leaks_tell();

@@ -13,8 +13,9 @@ void outcome_skipped(const struct kernel *k);
 /* Passes on its output and findings; returns CUDA's code for its end. */
 cudart_error outcome_of(struct module *m, enum machine_end end, const struct err *err,
                         const struct host_site *site);
-/* The findings of an operation of this call since the last call. */
-void outcome_found(const struct host_site *site);
+/* The findings of an operation of this call, a copy or a launch, since the last call. A
+ * finding may be of an earlier launch, whose values the operation uses. */
+void outcome_found(const struct host_site *site, const char *what);
 void outcome_limit(const char *which, const char *message); /* a limit was reached */
 /* Reports all findings of launches with their counts, and the end, once. */
 void outcome_end(const char *how, int signal);

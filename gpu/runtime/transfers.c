@@ -181,7 +181,7 @@ static int copy_run(struct op *op) {
             row_copy(c, y, z);
         }
     }
-    outcome_found(&c->site);
+    outcome_found(&c->site, "the copy");
     return CUDART_SUCCESS;
 }
 

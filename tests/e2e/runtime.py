@@ -182,6 +182,13 @@ def check_uninitialized(run):
     assert run.one("finding")["finding"]["count"] > 1
 
 
+def check_uninitialized_read(run):
+    """The host's call is the launch's; the copy by which the host reads is the other one."""
+    check_uninitialized(run)
+    found, launch = run.one("finding"), run.one("launch")
+    assert found["host"] == launch["host"] != found["other_host"] and found["other"] == "the copy", found
+
+
 def check_unwritten(run):
     """Of 128 threads for 256 floats; of their copy; one byte more of 4 rows than were filled. A pass stays one."""
     words = ["1024 bytes of device memory, and nothing has written 512 of them, the first at byte 512 of its 1024",
@@ -218,7 +225,7 @@ CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlo
          "reset": check_reset, "symbols": check_symbols,
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
-         "uninitialized_read": check_uninitialized, "uninitialized_pinned": check_uninitialized, "unwaited": check_unwaited, "waited": check_nothing,
+         "uninitialized_read": check_uninitialized_read, "uninitialized_pinned": check_uninitialized_read, "unwaited": check_unwaited, "waited": check_nothing,
          "unwritten": check_unwritten, "written": check_nothing}
 
 

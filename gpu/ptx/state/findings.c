@@ -444,6 +444,14 @@ void findings_count_again(struct findings *f, const uint64_t *counts, size_t cou
     }
 }
 
+uint32_t findings_launches(const struct findings *f) {
+    return f->launch;
+}
+
+uint32_t findings_launch_of(const struct findings *f, size_t number) {
+    return f->items[number].launch;
+}
+
 json_t *findings_get(const struct findings *f, size_t number) {
     return finding_json(&f->items[number]);
 }

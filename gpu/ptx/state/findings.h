@@ -51,6 +51,9 @@ void findings_settle(struct findings *f);
 size_t findings_kept(const struct findings *f);
 uint64_t findings_told(const struct findings *f);
 json_t *findings_get(const struct findings *f, size_t number);
+/* The latest launch, counted from 1, and the one whose thread a finding names. */
+uint32_t findings_launches(const struct findings *f);
+uint32_t findings_launch_of(const struct findings *f, size_t number);
 /* How often each of the findings_kept was found (owned; NULL: none is kept). */
 uint64_t *findings_counts(const struct findings *f);
 /* Counts the first ones once more, as an equal launch would. */
