@@ -208,3 +208,5 @@ struct race_conflict {
 void race_tell(const struct race_conflict *c);
 /* Both are strong, and the read relies on a signal that came after the write. */
 void race_tell_signal(const struct race_conflict *c, const struct race_seen *signal);
+/* Both are volatile, of lanes that only lock step would keep in order. */
+void race_tell_lock_step(const struct race_conflict *c);

@@ -36,8 +36,8 @@ static bool is_of_a_part(const struct race_conflict *c) {
            c->other->agent == c->warp->index;
 }
 
-/* Whether both stand between a compare-and-swap that takes a lock and the write that gives
- * it back. */
+/* Whether both stand between a compare-and-swap that takes a lock and the write that
+ * gives it back. */
 static bool is_locked(const struct race_conflict *c) {
     const struct program *p = c->warp->processor->run->program;
     uint32_t code = c->other->function, a = c->step->instruction,
@@ -200,4 +200,17 @@ void race_tell_signal(const struct race_conflict *c, const struct race_seen *sig
                 at.buffer ? at.buffer : "memory", line_of(c, &signal->write, flag),
                 line_of(c, c->other, data),
                 same_block ? "__threadfence_block()" : "__threadfence()");
+}
+
+void race_tell_lock_step(const struct race_conflict *c) {
+    struct finding_other other = other_of(c);
+    struct finding_place at = place_of(c, &other);
+    char line[32];
+    at.warning = true;
+    finding_add(&at, FINDING_MISSING_FENCE,
+                "This volatile read of offset %lld of %s may get the old value: another "
+                "lane of the warp writes it%s, and since Volta lanes do not run in lock "
+                "step. volatile keeps no order between them: __syncwarp() is missing",
+                (long long)at.offset, at.buffer ? at.buffer : "memory",
+                line_of(c, c->other, line));
 }

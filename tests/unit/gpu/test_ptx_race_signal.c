@@ -128,7 +128,7 @@ Test(ptx_race_signal, a_lock_needs_a_fence_in_front_of_its_release) {
     quiet(LOCK("membar.gl; ", "membar.gl; "), 4, 32);
 }
 
-/* The same as `while (!done) if (atomicCAS(…) == 0) {…}`, by some lanes of every warp. */
+/* `while (!done) if (atomicCAS(…) == 0) {…}`, by some lanes of every warp. */
 #define TRY_LOCK(before, unlock)                                                         \
     HEAD "setp.gt.u32 %p0, %t, 1; @%p0 ret;\n"                                           \
          "TRY: atom.global.cas.b32 %r2, [%f], 0, 1; setp.eq.u32 %p2, %r2, 0;\n"          \
@@ -204,4 +204,24 @@ Test(ptx_race_signal, reads_that_need_no_order_are_left_alone) {
     quiet(LABELS, 3, 32);
     quiet(CLAIM, 3, 32);
     quiet(TWO_FLAGS, 2, 32);
+}
+
+/* A warp's reduction through volatile shared memory. "Independent Thread Scheduling"
+ * (CUDA programming guide): since Volta its lanes need not run in lock step. */
+#define LANES(write, between, read)                                                      \
+    HEAD "shl.b32 %r4, %t, 2; add.u32 %r4, %a, %r4;\n"                                   \
+         "st." write ".shared.u32 [%r4], %t; " between                                   \
+         "ld." read ".shared.u32 %r5, [%r4+4];\n" END
+
+Test(ptx_race_signal, lanes_that_count_on_lock_step_need_a_syncwarp) {
+    missing(LANES("volatile", "", "volatile"), 1, 32, "__syncwarp() is missing");
+    missing(LANES("volatile", "", "volatile"), 1, 32, "\"warning\"");
+    quiet(LANES("volatile", "bar.warp.sync -1; ", "volatile"), 1, 32);
+    quiet(LANES("volatile", "bar.sync 0; ", "volatile"), 1, 32);
+    quiet(LANES("volatile", "vote.sync.ballot.b32 %r6, 1, -1; ", "volatile"), 1, 32);
+    quiet(LANES("relaxed.cta", "", "relaxed.cta"), 1, 32);
+    /* one flag for all lanes */
+    quiet(HEAD "ld.volatile.shared.u32 %r5, [%a]; st.volatile.shared.u32 [%a], 1;\n"
+               "ld.volatile.shared.u32 %r6, [%a];\n" END,
+          1, 32);
 }
