@@ -1,5 +1,6 @@
 #include "gpu/runtime/api_errors.h"
 
+#include "base/find.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/report.h"
 
@@ -12,6 +13,7 @@ struct runtime_error {
 #include "gpu/runtime/errors_table.h"
 
 #define KEPT_MAX 200
+#define LATER_MAX 4 /* calls that failed for the reason that lasts, kept by their place */
 
 static struct {
     pthread_mutex_t lock;
@@ -29,6 +31,11 @@ static struct {
 static __thread struct api_failure *latest;
 static __thread struct host_site place; /* of the next failure; count 0: none */
 static struct api_failure *lasting;     /* the first one of the queue's error */
+static struct later {
+    const char *function;
+    struct host_site site;
+} laters[LATER_MAX]; /* that failed because of it */
+static unsigned later_count;
 
 /* ---- words ---- */
 
@@ -70,6 +77,16 @@ EXPORT const char *cudaGetErrorString(cudart_error code) {
 
 /* ---- what failed ---- */
 
+static json_t *laters_json(void) {
+    json_t *list = json_array();
+    for (unsigned k = 0; k < later_count; k++) {
+        json_array_append_new(list, json_pack("{s:s, s:o}", "function",
+                                              laters[k].function, "host",
+                                              host_site_json(&laters[k].site)));
+    }
+    return list;
+}
+
 static void failure_tell(const struct api_failure *f, uint64_t id) {
     json_t *event = report_event("api_error", id, &f->site);
     json_object_set_new(event, "function", json_string(f->function));
@@ -79,6 +96,7 @@ static void failure_tell(const struct api_failure *f, uint64_t id) {
     json_object_set_new(event, "looked_at", json_boolean(f->looked_at));
     if (f->later) {
         json_object_set_new(event, "later", json_integer((json_int_t)f->later));
+        json_object_set_new(event, "later_calls", laters_json());
     }
     if (f->why[0]) {
         json_object_set_new(event, "message", json_clean_z(f->why));
@@ -90,10 +108,19 @@ void api_error_place(const struct host_site *site) {
     place = *site;
 }
 
+static void later_keep(const char *function, const struct host_site *site) {
+    if (later_count < LATER_MAX &&
+        !list_any(l, laters, later_count, host_site_same(&l->site, site))) {
+        laters[later_count++] = (struct later){function, *site};
+    }
+}
+
 /* After a kernel's fault every call fails: that is one failure. */
-static bool is_consequence(cudart_error code) {
+static bool is_consequence(const char *function, cudart_error code,
+                           const struct host_site *site) {
     if (lasting && lasting->code == code) {
         lasting->later++;
+        later_keep(function, site);
         latest = lasting;
         return true;
     }
@@ -108,7 +135,7 @@ void api_error_note(const char *function, cudart_error code, const char *why,
         host_site_take(&site);
     }
     pthread_mutex_lock(&failures.lock);
-    if (lasts && is_consequence(code)) {
+    if (lasts && is_consequence(function, code, &site)) {
         pthread_mutex_unlock(&failures.lock);
         return;
     }

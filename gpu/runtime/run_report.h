@@ -27,7 +27,9 @@
  *    the library itself has "source": "run" and no place}
  *   {"event": "api_error", "id", "function", "error": "cudaErrorInvalidValue", "code": 1,
  *    "count", "looked_at": the program called cudaGetLastError or cudaPeekAtLastError
- *    afterwards, or asked for an error's name or text, "message"?: the reason, "host"}
+ *    afterwards, or asked for an error's name or text, "message"?: the reason, "host",
+ *    "later"?: calls that failed because this error lasts, "later_calls"?: the first few
+ *    places of them, [{"function", "host"}]}
  *   {"event": "leak", "id", "bytes", "count", "kind": "device" "managed" "pinned",
  *    "host"}
  *   {"event": "skipped", "id": 1, "launches": in all, "sets": cudaMemset calls,

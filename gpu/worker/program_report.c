@@ -9,7 +9,7 @@
 #include "gpu/worker/call_value.h"
 #include "gpu/worker/program_lines.h"
 
-enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8 };
+enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8, MAX_LATER = 4 };
 
 /* --- lines --- */
 
@@ -66,6 +66,11 @@ static void places_of(const json_t *frames, const char *program, json_t *places)
     }
 }
 
+/* The first calls that failed for the same reason; NULL: no more. */
+static const json_t *later_call(const json_t *event, size_t k) {
+    return json_array_get(json_object_get(event, "later_calls"), k);
+}
+
 static json_t *places_find(const struct build_job *job, const json_t *events,
                            const char *program) {
     json_t *places = json_object();
@@ -73,6 +78,9 @@ static json_t *places_find(const struct build_job *job, const json_t *events,
         (void)key;
         places_of(json_object_get(event, "host"), program, places);
         places_of(json_object_get(event, "other_host"), program, places);
+        for (size_t k = 0; k < MAX_LATER; k++) {
+            places_of(json_object_get(later_call(event, k), "host"), program, places);
+        }
     }
     program_lines_find(job, places);
     return places;
@@ -108,17 +116,25 @@ struct report_making {
     const char *program;
 };
 
-/* Whoever did not ask for the error may have looked at what the call returned. The member
- * is left out where that is not known. */
+static enum call_value value_of(const struct report_making *m, const json_t *call) {
+    const json_t *place = host_place(call, m->places, m->program);
+    return call_value_of(&m->job->sources, json_get_string(place, "file", ""),
+                         (int)json_get_integer(place, "line", 0),
+                         json_get_string(call, "function", ""));
+}
+
+/* Whoever did not ask for the error may have looked at what the call returned, or a later
+ * one that failed for the same reason. The member is left out where that is not known. */
 static void look_at_value(const struct report_making *m, json_t *event) {
-    const json_t *place = host_place(event, m->places, m->program);
     if (json_get_bool(event, "looked_at", 0)) {
         return;
     }
-    enum call_value value =
-        call_value_of(&m->job->sources, json_get_string(place, "file", ""),
-                      (int)json_get_integer(place, "line", 0),
-                      json_get_string(event, "function", ""));
+    enum call_value value = value_of(m, event);
+    if (value != CALL_VALUE_USED &&
+        any_of(k, 0, (size_t)MAX_LATER,
+               value_of(m, later_call(event, k)) == CALL_VALUE_USED)) {
+        value = CALL_VALUE_USED;
+    }
     if (value == CALL_VALUE_UNKNOWN) {
         json_object_del(event, "looked_at");
     } else {
@@ -128,7 +144,7 @@ static void look_at_value(const struct report_making *m, json_t *event) {
 
 /* The event itself, without what only the reader needs, with its place. */
 static json_t *plain(const struct report_making *m, json_t *event) {
-    static const char *const own[] = {"event", "id", "host"};
+    static const char *const own[] = {"event", "id", "host", "later_calls"};
     const json_t *place = host_place(event, m->places, m->program);
     json_t *copy = json_copy(event);
     for (size_t i = 0; i < ARRAY_LEN(own); i++) {

@@ -94,6 +94,13 @@ def a_call_whose_value_is_used_is_checked(d):
         assert failed["function"] == "cudaMemcpy" and failed.get("looked_at") is looked_at, (call, failed)
         assert r["verdict"] == verdict, (call, r)
 
+    for copy, looked_at in ("cudaMemcpy(h, d, sizeof h, 2);", False), ("if (cudaMemcpy(h, d, sizeof h, 2)) return 5;", True):
+        text = kernel("r0/later.cu").replace('#line 1 "r0/later.cu"\n', "")  # its lines are those of the file
+        d.put("later.cu", text.replace("cudaMemcpy(h, d, sizeof h, 2);", copy))
+        failed, = d.run("later.cu", 6)["api_errors"]  # the kernel's fault lasts
+        assert failed["function"] == "cudaDeviceSynchronize" and failed.get("looked_at") is looked_at, (copy, failed)
+        assert failed["later"] and "later_calls" not in failed, failed
+
 
 def what_the_library_touches_has_the_line_of_its_call(d):
     """cudaMalloc writes its answer where the program says, here into the device's memory."""

@@ -60,6 +60,8 @@ def check_bounds(run):
     assert run.one("finding")["host"], "the launch's place"
     error = run.one("api_error")  # what fails behind it fails for the same reason
     assert error["function"] == "cudaDeviceSynchronize" and error["later"] == 1, error
+    later, = error["later_calls"]
+    assert later["function"] == "cudaMemset" and later["host"][0] != error["host"][0], error
     assert not run.events("leak")
 
 
