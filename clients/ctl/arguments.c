@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "clients/ctl/method.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -411,7 +412,12 @@ static int read_word(const json_t *method, const char *word, json_t *params,
     if (property) {
         return set_property(params, property, word, err);
     }
-    return err_set(err, -EINVAL, "%s: unexpected argument", word);
+    bool spec = method_parameter(method, "expect", 6) &&
+                fnmatch("*.check.json", word, 0) == 0;
+    return err_set(err, -EINVAL, "%s: unexpected argument%s", word,
+                   spec ? ": name a check spec in place of the kernel, which its "
+                          "\"path\" names"
+                        : "");
 }
 
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,

@@ -258,12 +258,23 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
 
 /* --- the rest --- */
 
-static void put_error(const struct terminal *t, const json_t *result) {
+/* The verdict, which comes last, has the message. */
+static bool verdict_tells(const json_t *result) {
     const json_t *error = json_object_get(result, "error");
     const char *message = json_get_string(error, "message", NULL);
-    bool told = message && strstr(json_get_string(result, "summary", ""), message);
+    return message && strstr(json_get_string(result, "summary", ""), message);
+}
+
+static void put_hint(const struct terminal *t, const json_t *result) {
+    const json_t *error = json_object_get(result, "error");
+    render_labelled(t, STYLE_BLUE, "hint", json_get_string(error, "hint", NULL));
+}
+
+static void put_error(const struct terminal *t, const json_t *result) {
+    const json_t *error = json_object_get(result, "error");
+    bool told = verdict_tells(result);
     render_labelled(t, verdict_style(result), json_get_string(error, "stage", ""),
-                    told ? NULL : message);
+                    told ? NULL : json_get_string(error, "message", NULL));
     json_each(json_object_get(result, "unsupported"), i, one) {
         fputs("  ", stdout);
         terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
@@ -271,7 +282,9 @@ static void put_error(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
         printf(":%lld\n", count_of(one, "line"));
     }
-    render_labelled(t, STYLE_BLUE, "hint", json_get_string(error, "hint", NULL));
+    if (!told) {
+        put_hint(t, result);
+    }
 }
 
 static void put_printed(const struct terminal *t, const char *text) {
@@ -414,5 +427,8 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
     put_saved(json_object_get(result, "saved"));
     put_error(t, result);
     put_verdict(t, result);
+    if (verdict_tells(result)) {
+        put_hint(t, result);
+    }
     put_again(t, params, result);
 }

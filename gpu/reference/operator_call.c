@@ -198,9 +198,21 @@ static int shape_error(const struct operator_call *c, size_t i, const char *want
 }
 
 int call_want_rank(const struct operator_call *c, size_t i, size_t rank) {
-    char wanted[32];
-    snprintf(wanted, sizeof wanted, "rank %zu", rank);
-    return c->in[i].rank == rank ? 0 : shape_error(c, i, wanted);
+    char wanted[240], text[160];
+    struct operator_array same = {.rank = rank};
+    size_t have = c->in[i].rank;
+    if (have == rank) {
+        return 0;
+    }
+    int n = snprintf(wanted, sizeof wanted, "rank %zu", rank);
+    for (size_t k = 0; have < rank && k < rank; k++) {
+        same.shape[k] = k < rank - have ? 1 : c->in[i].shape[k - (rank - have)];
+    }
+    if (have < rank) { /* the elements are the same */
+        snprintf(wanted + n, sizeof wanted - (size_t)n, ", like %s,",
+                 shape_text(&same, text, sizeof text));
+    }
+    return shape_error(c, i, wanted);
 }
 
 int call_want_shape(const struct operator_call *c, size_t i, const int64_t *shape,

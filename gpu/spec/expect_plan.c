@@ -129,8 +129,31 @@ static size_t only_buffer_left(const struct expect_plan *plan,
     return count[in_place] == 1 ? found[in_place] : SIZE_MAX;
 }
 
+static bool may_be_input(const struct expect_plan *plan, const struct expect_step *s,
+                         size_t buffer) {
+    const struct spec_buffer *b = &plan->spec->buffers[buffer];
+    return has_contents(b) && !b->output && !is_taken(s, buffer);
+}
+
+/* "\"input\": \"A\", \"other\": \"B\"" where as many buffers are left as inputs are
+ * missing, in the spec's order: to be suggested, not to be assumed. Else "…" for each. */
+static void suggest(const struct expect_plan *plan, const struct expect_step *s,
+                    const char *const *missing, size_t count, struct buf *form) {
+    const struct kernel_spec *spec = plan->spec;
+    size_t left = 0, at = 0;
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        left += may_be_input(plan, s, i);
+    }
+    for (size_t k = 0; k < count; k++) {
+        at = first_of(i, at, spec->buffer_count, may_be_input(plan, s, i)) + 1;
+        buf_addf(form, "%s\"%s\": \"%.64s\"", k ? ", " : "", missing[k],
+                 left == count ? spec->buffers[at - 1].name : "…");
+    }
+}
+
 static int find_inputs(struct expect_plan *plan, size_t k) {
     struct expect_step *s = &plan->steps[k];
+    const char *names[OPERATOR_MAX_INPUTS];
     size_t missing = 0, last = 0;
     autobuf form = BUF_INIT(800);
     for (size_t i = 0; i < OPERATOR_MAX_INPUTS && s->op->inputs[i].name; i++) {
@@ -142,15 +165,18 @@ static int find_inputs(struct expect_plan *plan, size_t k) {
             s->inputs[i] = (struct expect_source){FROM_STEP, .step = k - 1};
         }
         if (s->inputs[i].kind == FROM_NOWHERE && !role->optional) {
-            buf_addf(&form, "%s\"%s\": \"…\"", missing++ ? ", " : "", role->name);
+            names[missing++] = role->name;
             last = i;
         }
     }
     size_t buffer = missing == 1 ? only_buffer_left(plan, s) : SIZE_MAX;
     if (missing && buffer == SIZE_MAX) {
+        suggest(plan, s, names, missing, &form);
         return err_set(plan->err, -EINVAL,
-                       "%s.inputs.%s: '%s' needs it: which buffer? Say \"inputs\": {%s}",
-                       s->at, s->op->inputs[last].name, s->op->name, form.data);
+                       "%s.inputs.%s: '%s' needs it: which buffer? Say {\"op\": \"%s\", "
+                       "\"inputs\": {%s}}",
+                       s->at, s->op->inputs[last].name, s->op->name, s->op->name,
+                       form.data);
     }
     if (missing) {
         s->inputs[last] = (struct expect_source){FROM_BUFFER, .buffer = buffer};

@@ -55,6 +55,35 @@ static bool is_first_and_alike(const struct kernel_spec *spec, size_t i,
     return true;
 }
 
+static void name_both(const struct spec_launch *launch, const json_t *names,
+                      struct buf *given, struct buf *wanted) {
+    for (size_t k = 0; k < launch->arg_count; k++) {
+        const char *name = launch->args[k].name;
+        buf_addf(given, "%s%.64s", k ? ", " : "", *name ? name : "?");
+    }
+    for (size_t k = 0; k < json_array_size(names); k++) {
+        const char *name = name_at(names, k);
+        buf_addf(wanted, "%s%.64s", k ? ", " : "", *name ? name : "?");
+    }
+}
+
+char *argument_count_words(const struct kernel_spec *spec, const json_t *kernels) {
+    list_each(i, launch, spec->launches, spec->launch_count) {
+        size_t matches;
+        const json_t *kernel = kernel_entry_find(kernels, launch->kernel, &matches);
+        const json_t *names = json_object_get(kernel, "parameters");
+        if (names && json_array_size(names) != launch->arg_count) {
+            autobuf given = BUF_INIT(16384), wanted = BUF_INIT(16384);
+            name_both(launch, names, &given, &wanted);
+            return xasprintf("the kernel's parameters are (%s), the spec's arguments "
+                             "(%s)",
+                             wanted.data ? wanted.data : "",
+                             given.data ? given.data : "");
+        }
+    }
+    return NULL;
+}
+
 char *argument_order_words(const struct kernel_spec *spec, size_t i,
                            const json_t *names) {
     const struct spec_launch *launch = &spec->launches[i];
@@ -62,10 +91,7 @@ char *argument_order_words(const struct kernel_spec *spec, size_t i,
     if (!is_first_and_alike(spec, i, names)) {
         return NULL;
     }
-    for (size_t k = 0; k < launch->arg_count; k++) {
-        buf_addf(&given, "%s%.64s", k ? ", " : "", launch->args[k].name);
-        buf_addf(&wanted, "%s%.64s", k ? ", " : "", name_at(names, k));
-    }
+    name_both(launch, names, &given, &wanted);
     return xasprintf("the arguments are named (%s), the kernel's parameters (%s): they "
                      "are passed in the order of the list, whatever their names",
                      given.data, wanted.data);
@@ -86,5 +112,35 @@ void argument_order_note(const struct kernel_spec *spec, const json_t *kernels,
                 findings, finding_new("run", "argument_order", FINDING_WARNING, words,
                                       json_get_string(kernel, "file", NULL), &span));
         }
+    }
+}
+
+static bool has_value_of(const struct spec_arg *arg, const char *name) {
+    const char *value = arg->kind == ARG_SCALAR ? json_string_value(arg->value) : NULL;
+    return value && !strcmp(value, name);
+}
+
+static void note_values(const struct spec_launch *launch, json_t *findings) {
+    const struct finding_span none = {0};
+    list_each(i, one, launch->args, launch->arg_count) {
+        const struct spec_arg *other =
+            list_find(b, launch->args, i,
+                      strcmp(b->name, one->name) != 0 && has_value_of(b, one->name) &&
+                          has_value_of(one, b->name));
+        if (other) {
+            autofree char *words = xasprintf(
+                "%sthe argument %.64s has the value %.64s, and %.64s the value %.64s: "
+                "each has that of the other's name",
+                launch->at, other->name, one->name, one->name, other->name);
+            json_array_append_new(findings, finding_new("run", "argument_order",
+                                                        FINDING_WARNING, words, NULL,
+                                                        &none));
+        }
+    }
+}
+
+void argument_values_note(const struct kernel_spec *spec, json_t *findings) {
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        note_values(&spec->launches[i], findings);
     }
 }

@@ -12,3 +12,9 @@ char *argument_order_words(const struct kernel_spec *spec, size_t i, const json_
  * buffers may swap places from launch to launch. */
 void argument_order_note(const struct kernel_spec *spec, const json_t *kernels,
                          json_t *findings);
+/* Appends `argument_order` for two scalars of a launch of which each has the value of the
+ * size that is called like the other. */
+void argument_values_note(const struct kernel_spec *spec, json_t *findings);
+/* "the kernel's parameters are (x, n), the spec's arguments (x)" of the first launch that
+ * has another number of them than its kernel; NULL: there is none. New. */
+char *argument_count_words(const struct kernel_spec *spec, const json_t *kernels);

@@ -220,11 +220,28 @@ static void note_arguments(struct kernel_validate *v) {
     json_t *findings = json_copy(json_object_get(v->result, "findings"));
     argument_order_note(&v->asked.spec, kernels, findings);
     if (strcmp(verdict, "pass") != 0) {
+        argument_values_note(&v->asked.spec, findings);
         argument_type_note(&v->asked.spec, kernels,
                            !strcmp(verdict, "fail") ? FINDING_ERROR : FINDING_WARNING,
                            findings);
     }
     json_object_set_new(v->result, "findings", findings);
+}
+
+/* The worker knows how many parameters the kernel takes, not their names. */
+static void hint_at_arguments(struct kernel_validate *v) {
+    const json_t *error = json_object_get(v->result, "error");
+    bool hinted = json_get_string(error, "hint", NULL);
+    autofree char *words =
+        error && !hinted ? argument_count_words(
+                               &v->asked.spec,
+                               json_object_get(v->kernel.result, "kernels"))
+                         : NULL;
+    if (words) {
+        json_t *own = json_copy((json_t *)(uintptr_t)error);
+        json_object_set_new(own, "hint", json_string(words));
+        json_object_set_new(v->result, "error", own);
+    }
 }
 
 /* The worker's phases behind the compiler's. */
@@ -251,6 +268,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
         note_arguments(v);
+        hint_at_arguments(v);
         tell_phases(v);
         save_end(v);
     } else if (answer) {

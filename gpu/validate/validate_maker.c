@@ -147,10 +147,26 @@ static int refuse_blanks(struct reading *r, struct err *err) {
     return n;
 }
 
+/* Nothing in the file begins a kernel, and it includes none of the project's files:
+ * kernel/init would find none either. */
+static bool lacks_kernel(const struct reading *r) {
+    autobuf text = BUF_INIT(SPEC_FILE_MAX);
+    const char *path = json_get_string(r->params, "path", "");
+    const char *source = json_get_string(r->params, "source", NULL);
+    if (!source && spec_file_read((const char *const *)r->roots, path, &text, NULL) < 0) {
+        return false;
+    }
+    source = source ? source : text.data;
+    return !source || !(strstr(source, "__global__") || strstr(source, ".entry") ||
+                        strstr(source, "include \""));
+}
+
 static int refuse_file(struct reading *r, struct err *err) {
     if (err->code == -ENODATA) {
         snprintf(r->refusal.hint, sizeof r->refusal.hint,
-                 "kernel/init %s begins that check spec from the host's code",
+                 lacks_kernel(r)
+                     ? "%s has no kernel: name the file that has the __global__ function"
+                     : "kernel/init %s begins that check spec from the host's code",
                  json_get_string(r->params, "path", ""));
     }
     if (err->code == -EBADMSG) {

@@ -75,7 +75,7 @@ static int read_traces(struct material *m, const struct generate_request *r,
         if (rc == 0) {
             learn_trace(redaction, &traces[count]);
             note_trace(m->provenance, redaction, &traces[count]);
-        } else {
+        } else if (*r->traces[count].name) { /* "folder/" has none */
             err_wrap(err, "%.200s", r->traces[count].name);
         }
     }

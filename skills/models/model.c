@@ -56,10 +56,11 @@ static int unknown_name(const char *name, const json_t *aliases, struct err *err
         buf_addf(&known, "%s%s", known.len ? ", " : "; aliases: ", key);
     }
     return err_set(err, -EINVAL,
-                   "\"%.64s\" is not a model: write anthropic.MODEL, openai.MODEL, "
+                   "\"%.64s\" is not a model here: set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+                   "GENERIC_BASE_URL, with which a bare name is looked up (`export "
+                   "ANTHROPIC_API_KEY=…`); or write anthropic.MODEL, openai.MODEL, "
                    "generic.MODEL, an alias of the configuration's `models`, an object "
-                   "{api, base_url, model}; a bare name is looked up where a key "
-                   "(ANTHROPIC_API_KEY, OPENAI_API_KEY) or GENERIC_BASE_URL is set%s",
+                   "{api, base_url, model}%s",
                    name, known.data);
 }
 

@@ -218,7 +218,8 @@ static int open_regular(const char *path, struct err *err) {
         return err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
     }
     if (!S_ISREG(st.st_mode)) {
-        return err_set(err, -EINVAL, "%s is not a file: give a trace file", path);
+        return err_set(err, -EINVAL, "%s is not a file: give a trace file%s", path,
+                       S_ISDIR(st.st_mode) ? " of that folder" : "");
     }
     if ((unsigned long long)st.st_size > TRACE_MAX_FILE) {
         return err_set(err, -EFBIG, "%s is over %llu GiB: give a part of it", path,

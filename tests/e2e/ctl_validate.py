@@ -443,6 +443,37 @@ def what_an_option_says_wrong_is_blamed_on_the_option(room):
     holds(err, r"^error: wide\.check\.json: case 0: launch\.block\[0\] is 2048")
 
 
+def what_the_spec_lacks_or_swaps_is_named(room):
+    room.kernel("fewer", GOOD, args=SPEC["args"][:2])
+    code, out, _ = room.validate("fewer.cu")
+    same(code, 2)
+    holds(out, r"^error: args: the kernel takes 3 arguments, the spec gives 2",
+          r"^hint: the kernel's parameters are \(y, x, n\), the spec's arguments \(y, x\)$")
+    assert out.index("error: ") < out.index("hint: "), out  # the hint is about the error
+    wide = GOOD.replace("int n)", "int m, int n)").replace("i < n", "i < m * 0 + n").replace("[i] * 0.5f", "[i] * 0.5f + 0 * m")
+    scalars = [{"name": "m", "type": "int32", "value": "n"}, {"name": "n", "type": "int32", "value": "m"}]
+    for values, told in ((("n", "m"), True), (("m", "n"), False)):
+        args = SPEC["args"][:2] + [dict(s, value=v) for s, v in zip(scalars, values)]
+        room.kernel("swaps", wide, args=args, sizes={"m": 5000, "n": 64}, expect={"expression": {"y": "x[i] * 0.25"}})
+        code, out, _ = room.validate("swaps.cu")
+        same(code, 1)
+        same("the argument m has the value n, and n the value m" in " ".join(out.split()), told)
+    room.write("none.cu", "int main() { return 0; }\n")
+    code, out, err = room.validate("none.cu")
+    same((code, out), (2, ""))
+    holds(err, r"^hint: none\.cu has no kernel: name the file that has the __global__ function$")
+    room.write("some.cu", GOOD)
+    holds(room.validate("some.cu")[2], r"^hint: upskillctl kernel init some\.cu begins")
+    for words in (["--spec", "x.check.json"], ["x.check.json"]):
+        holds(room.validate("good.cu", *words)[2], r"^error: .*in place of the kernel, which its \"path\" names$")
+    room.kernel("good", GOOD.replace("0.5f", "2.0f"))
+    room.kernel("two", GOOD, args=SPEC["args"][:1] + [dict(SPEC["args"][1], name=name) for name in "uv"] + SPEC["args"][2:])
+    code, out, err = room.validate("two.cu", "--expect", "op=matmul")
+    holds(err, r'^error: --expect: .*Say \{"op": "matmul", "inputs": \{"input": "u", "other": "v"\}\}$')
+    code, out, err = room.validate("good.cu", "--sizes", "n=64", "--expect", '{"op": "avg_pool2d", "kernel_size": 1, "inputs": {"input": "x"}}')
+    holds(" ".join((out + err).split()), r"'x' has shape \[64\], rank 4, like \[1, 1, 1, 64\], is expected")
+
+
 def an_expression_knows_the_scalars_as_the_kernel_gets_them(room):
     source = GOOD.replace("int n)", "float s, int m, int n)").replace("0.5f", "s + m")
     args = SPEC["args"][:2] + [{"name": "s", "type": "float32", "value": 0.1}, {"name": "m", "type": "int32", "value": "n / 8"}] + SPEC["args"][2:]
@@ -485,7 +516,7 @@ TESTS = [a_right_kernel_is_status_0, a_kernel_of_another_folder_is_found, one_si
          a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
          a_kernel_that_does_not_end_is_a_timeout, a_reference_that_does_not_fit_is_told_last, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
-         what_an_option_says_wrong_is_blamed_on_the_option, an_expression_knows_the_scalars_as_the_kernel_gets_them,
+         what_an_option_says_wrong_is_blamed_on_the_option, what_the_spec_lacks_or_swaps_is_named, an_expression_knows_the_scalars_as_the_kernel_gets_them,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained,

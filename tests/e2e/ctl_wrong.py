@@ -140,7 +140,7 @@ ROWS = [
 # Raw answers of `call` are the daemon's own, what was compiled or run has findings instead, and some messages say it
 # themselves.
 NEXT = re.compile(r"^hint: \S|did you mean|lists them|known are|it has |has --|^usage: |^next  |^\{\"code\":|: error: |"
-                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|: give |can name another|Say \"inputs\"|: keep one", re.M)
+                  r"No such file|does not exist|the kernel takes 3 arguments|\(column 1\)|: give |can name another|Say \{\"op\"|: keep one", re.M)
 
 
 def ask(words, folder):

@@ -13,23 +13,24 @@ echo "[7/9] Compiling a"; sleep SECONDS; echo "[9/9] Linking b"; exit STATUS
 """
 
 
-def room(seconds, status):
+def room(seconds, status, toolkit, variable):
     folder = scratch.folder("setup-")
     for name, text in (("bin/dpkg-query", "#!/bin/sh\necho install ok installed\n"),
                        ("bin/ninja", NINJA.replace("SECONDS", str(seconds)).replace("STATUS", str(status))),
-                       ("cuda/lib64/libnvrtc.so.12", ""), ("cuda/include/cuda_runtime.h", ""), ("build/build.ninja", "")):
+                       (toolkit + "/libnvrtc.so.12", ""), (os.path.dirname(toolkit) + "/include/cuda_runtime.h", ""), ("build/build.ninja", "")):
         path = os.path.join(folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as f:
             f.write(text)
         os.chmod(path, 0o755)
     shutil.copy(os.path.join(ROOT, "setup"), folder)
-    env = dict(os.environ, PATH=folder + "/bin:" + os.environ["PATH"], UPSKILLD_CUDA=folder + "/cuda")
+    env = {k: v for k, v in os.environ.items() if k not in ("UPSKILLD_CUDA", "CUDA_HOME", "CUDA_PATH")}
+    env.update({"PATH": folder + "/bin:" + os.environ["PATH"], variable: folder + "/cuda"})
     return folder, env
 
 
-def run(seconds, status, terminal=False):
-    folder, env = room(seconds, status)
+def run(seconds, status, terminal=False, toolkit="cuda/lib64", variable="UPSKILLD_CUDA"):
+    folder, env = room(seconds, status, toolkit, variable)
     if terminal:
         here, there = pty.openpty()
         process = subprocess.Popen([folder + "/setup", "--no-demo"], stdin=there, stdout=there, stderr=there, env=env)
@@ -50,7 +51,9 @@ def run(seconds, status, terminal=False):
 def main():
     tests = [("a line every ten seconds", lambda: run(11, 0), 0, r"==> Building\n    \[7/9\] 1\d s\n$"),
              ("in place on a terminal", lambda: run(3, 0, True), 0, r"\r    \[7/9\] \d s\r.*\r\x1b\[K$"),
-             ("a build that fails", lambda: run(0, 1), 1, r"==> Building\n\[7/9\] Compiling a\n\[9/9\] Linking b\nsetup: the build failed\n$")]
+             ("a build that fails", lambda: run(0, 1), 1, r"==> Building\n\[7/9\] Compiling a\n\[9/9\] Linking b\nsetup: the build failed\n$"),
+             ("the wheels' folder as CUDA_HOME", lambda: run(0, 1, toolkit="cuda/nvidia/cu13/lib", variable="CUDA_HOME"), 1,
+              r"^==> CUDA toolkit: \S+/cuda\n==> Building\n")]
     print("1..%d" % len(tests))
     bad = 0
     for number, (name, go, status, pattern) in enumerate(tests, 1):

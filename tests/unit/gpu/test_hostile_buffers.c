@@ -44,7 +44,7 @@ static const struct hostile buffers[] = {
     {INIT("[1]"), "did you mean {\"values\": [1, 2, 3]}?"},
     {INIT("{'values':['k']}"), "args[0].init.values[0]: cannot evaluate 'k'"},
     {INIT("{'fill':'n / m'}"), "division by zero"},
-    {ARG(Y(",'tolerance':0.001")), "an object such as {\"rtol\": 0.001, \"atol\""},
+    {ARG(Y(",'tolerance':0.001")), "did you mean {\"rtol\": 0.001}?"},
     {ARG(Y(",'scratch':1")), "args[0].scratch: true or false"},
     {WITH("'expect':'relu'"), "did you mean {\"op\": \"relu\"}?"},
     {WITH("'expect':'x[i] * 2'"),

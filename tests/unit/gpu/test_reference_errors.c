@@ -91,7 +91,7 @@ Test(reference_errors, attributes) {
            "it is not how the shape of 'input' ends: [2, 3]");
     refuse("group_norm", "{\"num_groups\": 2}",
            "expect.op.num_groups: 2 does not divide the 3 channels");
-    refuse("interpolate", "{\"size\": 3}", "rank 4 is expected");
+    refuse("interpolate", "{\"size\": 3}", "rank 4, like [1, 1, 2, 3], is expected");
     refuse("glu", "{}", "expect.op.dim: the extent there is odd");
 }
 
