@@ -108,8 +108,9 @@ static const char *package_of(const char *name, size_t len) {
 }
 
 static void tell_package(struct mistake *m, const char *package) {
-    autofree char *more =
-        xasprintf("it belongs to %s: give its folder with -I", package);
+    autofree char *more = xasprintf("it belongs to %s: give its folder with -I, or in the "
+                                    "include_roots of a check spec",
+                                    package);
     mistake_say(m, more);
 }
 
@@ -325,4 +326,19 @@ void fixes_add(json_t *findings, const struct source_set *sources, const char *a
         }
     }
     free(fixer.texts);
+}
+
+void fixes_name_packages(json_t *findings) {
+    static const char missing[] = ": No such file or directory";
+    json_each(findings, i, finding) {
+        const char *message = json_get_string(finding, "message", "");
+        const char *end = json_says(finding, "source", "gcc") ? strstr(message, missing)
+                                                              : NULL;
+        const char *package = end ? package_of(message, (size_t)(end - message)) : NULL;
+        if (package && !end[strlen(missing)]) {
+            autofree char *words = xasprintf(
+                "%s; it belongs to %s: give its folder with -I", message, package);
+            json_object_set_new(finding, "message", json_text(words, strlen(words)));
+        }
+    }
 }

@@ -7,3 +7,6 @@
 
 /* findings: array, changed in place. arch: the compiled architecture. */
 void fixes_add(json_t *findings, const struct source_set *sources, const char *arch);
+/* What the host's compiler, which nvcc runs for whole programs, did not find: which package
+ * the header belongs to. */
+void fixes_name_packages(json_t *findings);

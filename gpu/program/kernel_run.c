@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "base/work.h"
+#include "gpu/fixes/fixes.h"
 #include "gpu/kernel_run.operation.h"
 #include "gpu/program/program_job.h"
 #include "gpu/program/program_save.h"
@@ -45,6 +46,7 @@ static void on_end(const json_t *answer, json_t *worker,
         return;
     }
     r->result = json_deep_copy(answer);
+    fixes_name_packages(json_object_get(r->result, "diagnostics"));
     json_object_set_new(r->result, "worker", worker);
     program_set_summary(r->result);
     program_set_hint(r->result, r->params);

@@ -167,7 +167,7 @@ int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
     if (*ret == TENSOR_TYPES) {
         char hint[96] = "";
         return err_set(r->err, -EINVAL,
-                       "%s.type: float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
+                       "%s.type: one of float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
                        "float64, int8 to int64, uint8 to uint64 or bool%s",
                        at, name ? spec_words_type(name, hint, sizeof hint) : hint);
     }

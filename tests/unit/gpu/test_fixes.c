@@ -157,6 +157,28 @@ Test(fixes, give_no_full_mask_at_a_condition) {
     }
 }
 
+Test(fixes, the_package_of_a_header_that_gcc_lacks_is_named) {
+    static const struct {
+        const char *source, *message;
+        bool names;
+    } cases[] = {
+        {"gcc", "curand_kernel.h: No such file or directory", true},
+        {"gcc", "cutlass/cutlass.h: No such file or directory", true},
+        {"gcc", "mine.h: No such file or directory", false},
+        {"ld", "curand_kernel.h: No such file or directory", false},
+        {"gcc", "'curand_init' was not declared", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autojson *list = json_pack("[{s:s, s:s}]", "source", cases[i].source, "message",
+                                   cases[i].message);
+        fixes_name_packages(list);
+        const char *got = json_get_string(json_array_get(list, 0), "message", "");
+        cr_expect_eq(cases[i].names, strstr(got, "Python package nvidia-c") != NULL, "%s",
+                     got);
+        cr_expect_eq(strncmp(got, cases[i].message, strlen(cases[i].message)), 0);
+    }
+}
+
 /* Where no edit helps the message says what does. */
 Test(fixes, tell_the_way_out) {
     static const struct {
