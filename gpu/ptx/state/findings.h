@@ -26,7 +26,7 @@ enum finding_code {
     FINDING_INVALID_MBARRIER,
     FINDING_INVALID_TENSOR_MAP,
     FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
-    FINDING_MISSING_FENCE, /* an engine reads threads' writes without a proxy fence */
+    FINDING_MISSING_FENCE, /* nothing orders the writes that an engine or thread reads */
     FINDING_EARLY_EXIT,    /* a block exits while others may access its shared memory */
     FINDING_INVALID_METADATA, /* of a sparse matrix */
     FINDING_UNCONFIRMED_SUMS, /* of a sparse product */

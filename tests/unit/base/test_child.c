@@ -201,6 +201,8 @@ Test(child, a_grandchild_with_the_pipe_delays_the_end_but_not_for_long) {
     seen_finish(&seen);
 }
 
+#define PF_EXITING 4u /* Linux's: its files are closed, or about to be */
+
 /* Of the group that `pid` led: how many still run. */
 static unsigned running_in_group(pid_t pid) {
     unsigned count = 0;
@@ -208,11 +210,13 @@ static unsigned running_in_group(pid_t pid) {
     for (struct dirent *e; (e = readdir(dir));) {
         char path[300], state = 'Z';
         int group = 0;
+        unsigned flags = 0;
         snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
         FILE *f = atoi(e->d_name) > 0 ? fopen(path, "r") : NULL;
         if (f) {
-            int n = fscanf(f, "%*d %*s %c %*d %d", &state, &group);
-            count += n == 2 && group == pid && state != 'Z' && state != 'X';
+            int n = fscanf(f, "%*d %*s %c %*d %d %*d %*d %*d %u", &state, &group, &flags);
+            count += n == 3 && group == pid && !(flags & PF_EXITING) && state != 'Z' &&
+                     state != 'X';
             fclose(f);
         }
     }
