@@ -348,7 +348,7 @@ int program_new(struct program **ret, const struct ptx_module *module, uint32_t 
     for (uint32_t k = 0; k < r.queued && rc == 0; k++) {
         if (!module->functions[r.queue[k]].is_declaration) {
             rc = lower_function(p, r.queue[k], variables, unsupported, err);
-            p->stack_bytes += 
+            p->stack_bytes +=
                 module->functions[r.queue[k]].local_bytes + STACK_RETURN_BYTES;
         }
     }
