@@ -320,8 +320,8 @@ static void sort_words(struct name_subject *u, size_t from, const char *text) {
 }
 
 /* What one lesson is about: what the corrected command brings, or the names in the error,
- * or its words. */
-static void add_subject(struct name_subject *u, const struct lesson *f) {
+ * or, unless only names are asked for, its words. */
+static void add_subject(struct name_subject *u, const struct lesson *f, bool only_names) {
     size_t before = u->count;
     const struct lesson_change *c = f->change_count ? &f->changes[0] : NULL;
     if (c && c->kind == CHANGE_COMMAND) {
@@ -338,8 +338,9 @@ static void add_subject(struct name_subject *u, const struct lesson *f) {
         autofree char *error = short_error(f->quote, 160);
         add_quoted_names(u, f);
         size_t names = u->count - before;
-        add_telling_words(u, error, names >= 3 ? 0 : 3 - names);
-        sort_words(u, before, f->quote);
+        bool enough = names >= 3 || (only_names && !names);
+        add_telling_words(u, error, enough ? 0 : 3 - names);
+        sort_words(u, before, error);
     }
 }
 
@@ -351,12 +352,20 @@ static void add_task_words(struct buf *out, const char *task) {
     }
 }
 
+/* Of the first lessons, those that name something before those that do not. */
+static void add_subjects(struct name_subject *u, const struct lessons *l) {
+    size_t told = l->fixes.count < MAX_TOLD ? l->fixes.count : MAX_TOLD;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < told && u->count < 3; i++) {
+            add_subject(u, &l->fixes.list[i], pass == 0);
+        }
+    }
+}
+
 /* The program, unless the subject says enough, and the subject of the first lessons. */
 static void add_learnt_words(struct buf *out, const struct lessons *l) {
     struct name_subject u = {0};
-    for (size_t i = 0; i < l->fixes.count && i < MAX_TOLD && u.count < 3; i++) {
-        add_subject(&u, &l->fixes.list[i]);
-    }
+    add_subjects(&u, l);
     for (size_t i = 0; i < l->corrections.count && i < MAX_TOLD && u.count < 3; i++) {
         const char *heeded = l->corrections.list[i].heeded;
         add_name_parts(&u, heeded, strlen(heeded), 3);

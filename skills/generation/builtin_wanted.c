@@ -18,6 +18,17 @@ static size_t name_length(const char *s) {
     return n;
 }
 
+/* Of the path at s behind an opening mark, as in <cub/cub.cuh>; 0 if there is none. */
+static size_t path_length(const char *s) {
+    const char *close = *s == '<' ? ">" : *s && strchr("\"'", *s) ? (char[]){*s, 0} : NULL;
+    size_t len = close ? strcspn(s + 1, close) : 0;
+    bool whole = len && s[1 + len] == *close && len <= NAME_MOST;
+    for (size_t i = 1; i <= len && whole; i++) {
+        whole = text_is_word(s[i]) || strchr("./-", s[i]);
+    }
+    return whole && (memchr(s + 1, '/', len) || memchr(s + 1, '.', len)) ? len : 0;
+}
+
 /* As a whole word. */
 static bool holds(const char *text, const char *name, size_t len) {
     for (const char *s = text; *s;) {
@@ -37,21 +48,27 @@ static bool is_own_name(const char *at, size_t len) {
     return assigned && holds(at + len, at, len);
 }
 
+static bool is_wanted(const char *at, const char *name, const char *known,
+                      const char *asked) {
+    size_t len = strlen(name);
+    return len >= NAME_LEAST && len <= NAME_MOST && !holds(known, name, len) &&
+           !holds(asked, name, len) && !is_own_name(at, len);
+}
+
 json_t *wanted_names(const char *text, const char *known, const char *asked) {
     json_t *names = json_array();
     for (const char *s = text; *s;) {
-        size_t len = name_length(s);
-        autofree char *name = xstrndup(s, len);
+        size_t path = path_length(s), len = path ? path : name_length(s);
+        autofree char *name = xstrndup(s + (path != 0), len);
+        bool wanted = path ? !strstr(known, name) && !strstr(asked, name)
+                           : is_wanted(s, name, known, asked);
         if (isdigit((unsigned char)*s)) {
-            s += len; /* 0xffffffffu can be written otherwise */
-            continue;
+            wanted = false; /* 0xffffffffu can be written otherwise */
         }
-        if (len >= NAME_LEAST && len <= NAME_MOST && !holds(known, s, len) &&
-            !holds(asked, s, len) && !is_own_name(s, len) &&
-            !json_has_text(names, name)) {
+        if (wanted && !json_has_text(names, name)) {
             json_array_append_new(names, json_string(name));
         }
-        s += len ? len : 1;
+        s += path && !wanted ? 1 : len ? len : 1;
     }
     return names;
 }

@@ -9,7 +9,8 @@
 
 /* The names (letters, digits, "_", three or more, no number) of text that occur in
  * neither known nor asked, each once; a name that text assigns and uses again is the
- * writer's choice and is omitted. New reference. */
+ * writer's choice and is omitted. A path in quotes or angles, <cub/cub.cuh>, is one
+ * name. New reference. */
 json_t *wanted_names(const char *text, const char *known, const char *asked);
 void wanted_only(json_t *names, const char *told); /* removes names that occur in told */
 /* The longest prefix, of four letters or more, that a name of text and one of told have

@@ -317,6 +317,33 @@ Test(builtin, asks_nothing_twice_and_for_nothing_but_the_lesson) {
     cr_expect(eq(int, grade_text_passes(expected, "there is no archive"), 0));
 }
 
+/* Two errors whose fixes are includes: the question holds every word of the headers'
+ * names, and only the paths as wholes tell the two apart. */
+Test(builtin, asks_for_the_header_and_names_the_skill_by_what_the_errors_name) {
+    struct lesson_change change[] = {
+        {.kind = CHANGE_EDIT,
+         .path = "reduce.cu",
+         .to = "+#include <cooperative_groups.h>\n"},
+        {.kind = CHANGE_EDIT,
+         .path = "reduce.cu",
+         .to = "+#include <cooperative_groups/reduce.h>\n"}};
+    struct lesson fixes[] = {
+        run_fix("r.cu(3): error: name followed by \"::\" must be a class or namespace name",
+                &change[0]),
+        run_fix("r.cu(5): error: namespace \"cooperative_groups\" has no member \"reduce\"",
+                &change[1])};
+    const struct lessons l = {.fixes = {fixes, 2}};
+    autojson *tests = builtin_tests(&l, "Build it", 24);
+    cr_assert(eq(sz, json_array_size(tests), 2));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *expected = json_object_get(json_array_get(tests, i), "expected");
+        cr_expect(grade_text_passes(expected, change[i].to + 1));
+        cr_expect(eq(int, grade_text_passes(expected, change[1 - i].to + 1), 0));
+    }
+    autofree char *name = builtin_name("", &l);
+    cr_expect(eq(str, name, "cooperative-groups-reduce"));
+}
+
 Test(builtin, takes_no_step_that_reaches_out) {
     static const char *const out[] = {"git push origin v1.4",
                                       "git -C tools push",
