@@ -9,6 +9,7 @@
 #define MAX_SHORT 1024     /* of an id, a path or a name */
 #define MAX_COMMAND (32 << 10)
 #define LOOK_BACK 768 /* events that a result may lie behind its call */
+#define TAIL_LINES 3u /* above the last line, where a harness says how a command ended */
 #define EVENT_BYTES (sizeof(struct trace_event) + sizeof(struct trace_mark))
 #define STRING_BYTES 24 /* malloc's own */
 
@@ -306,11 +307,28 @@ void build_exit_json(struct trace_build *b, struct trace_event *e, const json_t 
     }
 }
 
+/* The mark where it begins one of the TAIL_LINES that end at `end`: "Exit Code: 1" above "Process
+ * Group PGID: 12". Or NULL. */
+static const char *begins_line_before(const char *text, const char *end, const char *mark) {
+    for (size_t i = 0; i < TAIL_LINES; i++) {
+        const char *newline = memrchr(text, '\n', (size_t)(end - text));
+        if (!newline) {
+            break;
+        }
+        if (strncmp(newline + 1, mark, strlen(mark)) == 0) {
+            return newline + 1;
+        }
+        end = newline;
+    }
+    return NULL;
+}
+
 void build_exit_in_text(struct trace_build *b, struct trace_event *e) {
     static const char *const marks[] = {
         "Exit code ",  "Exit code: ",       "Exit Code: ",    "exit code: ",
         "exit_code: ", "exited with code ", "exit status ",   "returned exit code ",
         "<exit_code>", "\"exit_code\": ",   "\"exit_code\":", "with exit code ",
+        "<returncode>",
     };
     if (!e || !e->text || e->has_exit) {
         return;
@@ -322,6 +340,7 @@ void build_exit_in_text(struct trace_build *b, struct trace_event *e) {
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
         const char *at = memmem(e->text, head, marks[i], strlen(marks[i]));
         at = at || !tail ? at : strstr(tail, marks[i]);
+        at = at || !tail ? at : begins_line_before(e->text + head, newline, marks[i]);
         const char *number = at ? at + strlen(marks[i]) : "";
         if (isdigit((unsigned char)number[0]) ||
             (number[0] == '-' && isdigit((unsigned char)number[1]))) {

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#define SHELL_OUTPUT "Output: "
+
 struct gemini {
     struct buf said;         /* pieces of one message of a stream */
     unsigned calls, results; /* checkpoints have no ids: in order */
@@ -26,18 +28,30 @@ static void take_call(struct trace_build *b, const struct trace_node *part) {
                json_object_get(call, "args"));
 }
 
+/* What a tool answered, without what the shell tool puts in front of an output. */
+static void add_answer(struct trace_build *b, const char *id, const struct trace_node *answer) {
+    autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD);
+    content_text(&text, trace_rules_get(answer, "response/error,response/output"));
+    size_t head = strncmp(text.data, SHELL_OUTPUT, strlen(SHELL_OUTPUT)) ? 0 : strlen(SHELL_OUTPUT);
+    struct trace_event *e = build_result(b, id, text.data + head, text.len - head);
+    if (trace_rules_get(answer, "response/error") ||
+        trace_rules_hold(answer, "^status=error,cancelled")) {
+        build_failed(b, e);
+    }
+    build_exit_in_text(b, e);
+}
+
+static void take_response(struct trace_build *b, const struct trace_node *answer) {
+    const char *id = trace_rules_text(answer, "^id");
+    add_answer(b, id, answer);
+}
+
 static void take_answer(struct trace_build *b, const struct trace_node *part) {
     struct gemini *g = b->state;
     const struct trace_node answer = {json_object_get(part->value, "functionResponse"),
                                       part, 0};
     char id[24];
-    struct trace_event *e =
-        build_result_json(b, numbered(answer.value, &g->results, id),
-                          trace_rules_get(&answer, "response/error,response/output"));
-    if (trace_rules_get(&answer, "response/error")) {
-        build_failed(b, e);
-    }
-    build_exit_in_text(b, e);
+    add_answer(b, numbered(answer.value, &g->results, id), &answer);
 }
 
 /* --- the stream --- */
@@ -80,5 +94,6 @@ const struct trace_hooks trace_gemini = {
     .end = gemini_end,
     .odd =
         (const struct trace_odd[]){
-            {"call", take_call}, {"answer", take_answer}, {"piece", take_piece}, {0}},
+            {"call", take_call}, {"answer", take_answer}, {"response", take_response},
+            {"piece", take_piece}, {0}},
 };

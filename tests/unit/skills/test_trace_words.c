@@ -141,3 +141,53 @@ Test(trace_words, files_of_powershell) {
     }
     cr_expect(not(shell_next_file(s, &at, &file)));
 }
+
+/* How a command ended, in the words that each harness puts around its output. */
+Test(trace_words, a_harness_says_how_a_command_ended) {
+    static const struct {
+        const char *format, *session, *text;
+    } cases[] = {
+        /* OpenHands stores an event per file; joined, each is a line */
+        {"openhands",
+         "{\"id\": 1, \"source\": \"agent\", \"action\": \"run\", \"args\": {\"command\": "
+         "\"make\"}, \"tool_call_metadata\": {\"tool_call_id\": \"c1\"}}\n"
+         "{\"id\": 2, \"source\": \"agent\", \"observation\": \"run\", \"content\": \"no "
+         "rule\", \"extras\": {\"metadata\": {\"exit_code\": 2}}, \"tool_call_metadata\": "
+         "{\"tool_call_id\": \"c1\"}}\n",
+         "no rule"},
+        /* Gemini CLI puts the status between the output and the process group */
+        {"gemini",
+         "{\"sessionId\": \"g\", \"messages\": [{\"id\": \"1\", \"type\": \"gemini\", "
+         "\"content\": \"\", \"toolCalls\": [{\"id\": \"c1\", \"name\": "
+         "\"run_shell_command\", \"args\": {\"command\": \"make\"}, \"status\": \"success\", "
+         "\"result\": [{\"functionResponse\": {\"id\": \"c1\", \"name\": "
+         "\"run_shell_command\", \"response\": {\"output\": \"Output: 0123456789012345678901234"
+         "567890123456789012345678901234567890123456789012345678901234567890123456789012345678901"
+         "234567890123456789012345678901234567890123456789012345678901234567890123456789012345678"
+         "901234567890123456789\\nExit Code: 2\\nProcess Group PGID: 12196\"}}}]}]}]}",
+         "0123456789"},
+        /* mini-SWE-agent with a model that can call tools */
+        {"messages",
+         "[{\"role\": \"user\", \"content\": \"Mend it.\"}, {\"role\": \"assistant\", "
+         "\"content\": null, \"tool_calls\": [{\"id\": \"c1\", \"type\": \"function\", "
+         "\"function\": {\"name\": \"bash\", \"arguments\": \"{\\\"command\\\": "
+         "\\\"make\\\"}\"}}]}, {\"role\": \"tool\", \"tool_call_id\": \"c1\", \"content\": "
+         "\"<returncode>2</returncode>\\n<output>\\nno rule\\n</output>\"}]",
+         "<returncode>"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace t;
+        struct err err = {0};
+        const char *s = cases[i].session;
+        cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%zu: %s", i, err.msg);
+        cr_expect(strcmp(t.format, cases[i].format) == 0, "%zu: %s", i, t.format);
+        cr_assert(t.count >= 2);
+        const struct trace_event *call = &t.events[t.count - 2], *result = call + 1;
+        cr_expect(call->command && strcmp(call->command, "make") == 0, "%zu", i);
+        cr_assert(result->kind == EVENT_RESULT, "%zu", i);
+        cr_expect(result->has_exit && result->exit == 2, "%zu", i);
+        cr_expect(strncmp(result->text, cases[i].text, strlen(cases[i].text)) == 0, "%zu: %s", i,
+                  result->text);
+        trace_finish(&t);
+    }
+}
