@@ -157,7 +157,7 @@ static bool has_name(const char *part, const char *name, size_t len) {
 static bool tries_own(const struct steps *s, const struct lesson_step *run) {
     const char *part = lesson_failed_part(run);
     for (const struct lesson_step *e = s->list; e < run; e++) {
-        bool wrote = e->kind == STEP_EDIT && !e->is_diff;
+        bool wrote = e->kind == STEP_EDIT && (!e->is_diff || lesson_is_test(e->path));
         const char *name = wrote ? path_basename(e->path) : "";
         const char *folder = name;
         while (wrote && folder > e->path && (folder == name || folder[-1] != '/')) {
