@@ -225,10 +225,24 @@ static int allow_pages(scmp_filter_ctx filter, bool both) {
     return r;
 }
 
+/* What F_SETOWN and F_SETSIG make: a signal of one's choice to any process of the user.
+ * All other commands, in the header's numbers: 0 to 7, 9, 36 to 39, 1024 to 1279. */
+static int allow_fcntl(scmp_filter_ctx filter) {
+    static const uint32_t commands[][2] = {{~7u, 0}, {EXACTLY, 9}, {~3u, 36}, {~255u, 1024}};
+    int r = 0;
+    for (size_t k = 0; !r && k < ARRAY_LEN(commands); k++) {
+        r = seccomp_rule_add(
+            filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+            SCMP_A1(SCMP_CMP_MASKED_EQ, commands[k][0], commands[k][1]));
+    }
+    return r;
+}
+
 /* prlimit64 and tgkill on the process itself: NVRTC raises its own stack limit, abort()
  * signals itself. */
 static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules) {
     int r = ALLOW_ALL(filter, allowed_calls);
+    r = r ? r : allow_fcntl(filter);
     r = r ? r : allow_pages(filter, rules->may_drive || rules->may_compute);
     if (!r && rules->may_fork) {
         r = ALLOW_ALL(filter, parent_calls);
@@ -241,6 +255,9 @@ static int allow_rules(scmp_filter_ctx filter, const struct confine_rules *rules
     }
     if (!r && (rules->may_start || rules->may_compute)) {
         r = ALLOW_ALL(filter, program_calls);
+    }
+    if (!r && rules->may_compute) { /* of itself, not of the user's other processes */
+        r = allow_with(filter, SCMP_SYS(sched_setaffinity), EXACTLY, 0);
     }
     if (!r && rules->may_start) {
         r = allow_start(filter);

@@ -17,6 +17,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -145,6 +146,16 @@ static int try_foreign_limit(void) {
     return refused(prlimit(getppid(), RLIMIT_CORE, NULL, &limit));
 }
 
+/* A signal of its choice to its parent, by a pipe that has something to tell. */
+static int try_owner(void) {
+    return refused(fcntl(0, F_SETOWN, getppid())) || refused(fcntl(0, F_SETSIG, SIGKILL));
+}
+static int try_command(void) {
+    int copy = fcntl(1, F_DUPFD_CLOEXEC, 50);
+    return copy < 50 || fcntl(copy, F_SETFL, fcntl(copy, F_GETFL)) ||
+           fcntl(copy, F_GETFD) != FD_CLOEXEC;
+}
+
 Test(confine, a_confined_process_reaches_nobody) {
     static const struct {
         const char *what;
@@ -163,6 +174,8 @@ Test(confine, a_confined_process_reaches_nobody) {
         {"io_uring", try_uring},
         {"userfaultfd", try_userfault},
         {"memfd", try_memfd},
+        {"signals by a file's owner", try_owner},
+        {"other commands to files", try_command},
         {"limits of others", try_foreign_limit},
         {"writable code", try_writable_code},
         {"pages that are turned over", try_pages},
@@ -226,6 +239,40 @@ Test(confine, only_the_named_folders_can_be_read, .init = start, .fini = stop) {
     cr_expect_eq(in_confinement(&writes, read_outside), 13);
     cr_expect_eq(in_confinement(&one_file, read_inside), 0);
     cr_expect_eq(in_confinement(&one_file, read_by_link), 13);
+}
+
+static char outside[] = "/tmp/confine-outside-XXXXXX";
+
+static int change_outside(void) {
+    int fd = open(outside, O_RDONLY); /* which it may read */
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(0, &cpus);
+    return fd < 0 || refused(chmod(outside, 0777)) || refused(fchmod(fd, 0777)) ||
+           refused(fchmodat(AT_FDCWD, outside, 0777, 0)) ||
+           refused(utimensat(AT_FDCWD, outside, NULL, 0)) || refused(futimens(fd, NULL)) ||
+           refused(truncate(outside, 0)) || try_memfd() ||
+           refused(sched_setaffinity(getppid(), sizeof cpus, &cpus)) ||
+           sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+Test(confine, a_program_changes_no_file_outside, .init = start, .fini = stop) {
+    const char *const dirs[] = {folder, NULL}, *const reads[] = {outside, NULL};
+    const struct confine_rules program = {
+        .read_paths = reads, .write_paths = dirs, .may_compute = true, .may_thread = true};
+    struct stat before, after;
+    if (!(confine_available() & CONFINED_SECCOMP)) {
+        cr_skip_test("no seccomp here");
+    }
+    int fd = mkstemp(outside);
+    cr_assert_eq(write(fd, "content", 7), 7);
+    cr_assert_eq(fstat(fd, &before), 0);
+    cr_expect_eq(in_confinement(&program, change_outside), 0);
+    cr_assert_eq(fstat(fd, &after), 0);
+    cr_expect(after.st_mode == before.st_mode && after.st_size == 7 &&
+              after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+    cr_expect_eq(close(fd), 0);
+    cr_expect_eq(unlink(outside), 0);
 }
 
 static int burn(void) {
