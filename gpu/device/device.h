@@ -15,6 +15,7 @@ enum device_memory { /* bits of allocation.flags, beside enum machine_memory */
                      DEVICE_PINNED = 1 << 10,     /* … by cudaMallocHost and the like */
                      DEVICE_REGISTERED = 1 << 11, /* … the host's own memory */
                      DEVICE_ASKED = 1 << 12,      /* the program must free it */
+                     DEVICE_RETURNS = 1 << 13,    /* it is made again at its address */
 };
 
 struct device_settings {

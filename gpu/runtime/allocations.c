@@ -1,5 +1,8 @@
 /* allocations: cudaMalloc and its like, and what frees them. */
+#include "gpu/runtime/allocations.h"
+
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/report.h"
@@ -82,8 +85,22 @@ static unsigned device_flags(void) {
                : 0;
 }
 
-static cudart_error allocate_device(void **ret, size_t bytes) {
+cudart_error allocate_device(void **ret, size_t bytes) {
     return allocate(ret, "device memory", bytes, device_flags());
+}
+
+static int take_run(void *of) {
+    graph_memory_take(of);
+    return CUDART_SUCCESS;
+}
+
+cudart_error allocate_of_graph(struct allocation **ret, size_t bytes) {
+    void *address = NULL;
+    cudart_error code =
+        bytes ? allocate(&address, "device memory", bytes, device_flags() | DEVICE_RETURNS)
+              : explain(CUDART_INVALID_VALUE, "a node that allocates 0 bytes");
+    *ret = code ? NULL : device_memory_at(&runtime.device, (uintptr_t)address, bytes);
+    return code ? code : queue_do(&runtime.device.queue, take_run, *ret);
 }
 
 /* Which bytes kernels write is asked of memory that the host sees. */
@@ -141,19 +158,8 @@ EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret,
     }
     RETURN(code);
 }
-EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s) {
-    (void)s; /* nothing uses its address any more, so there is nothing to wait for */
-    RETURN(allocate_device(ret, bytes));
-}
 
 /* ---- freeing ---- */
-
-struct freeing {
-    uint64_t address;
-    unsigned kinds; /* flags, one of which it must have; 0: of the device alone */
-    const char *function;
-    bool waits; /* for the device */
-};
 
 static cudart_error tell_wrong(const struct freeing *f, const char *what) {
     struct host_site site;
@@ -172,7 +178,7 @@ static cudart_error check_free(const struct freeing *f) {
     if (a->address != f->address) {
         return tell_wrong(f, "this pointer lies inside an allocation, not at its start");
     }
-    if (a->freed) {
+    if (a->flags & DEVICE_RETURNS ? !graph_memory_lives(a) : a->freed) {
         return tell_wrong(f, "this allocation has been freed before");
     }
     if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
@@ -187,20 +193,24 @@ static cudart_error check_free(const struct freeing *f) {
 static int free_run(void *of) {
     const struct freeing *f = of;
     struct allocation *a = memory_find(&runtime.device.memory, f->address);
-    if (unseen_free(a)) {
+    bool returns = a->flags & DEVICE_RETURNS;
+    if (returns) {
+        unseen_settle();
+    } else if (unseen_free(a)) {
         return CUDART_SUCCESS;
     }
     if (device_memory_free(&runtime.device, f->address)) {
         return CUDART_INVALID_VALUE;
     }
-    if (!device_is_mapped(&runtime.device, a) && (f->waits || !order_is_on())) {
+    if (!returns && !device_is_mapped(&runtime.device, a) &&
+        (f->waits || !order_is_on())) {
         reuse_freed(a);
     }
     return CUDART_SUCCESS;
 }
 
 /* Waits for all that was asked before, as CUDA does. */
-static cudart_error release(struct freeing f) {
+cudart_error release(struct freeing f) {
     if (f.address == 0) {
         cudart_error done = queue_wait_all(&runtime.device.queue);
         host_access_waited(NULL);
@@ -212,6 +222,9 @@ static cudart_error release(struct freeing f) {
     }
     pthread_mutex_lock(&runtime.device.memory.lock);
     cudart_error code = check_free(&f);
+    if (!code) {
+        graph_memory_ends(memory_find(&runtime.device.memory, f.address));
+    }
     pthread_mutex_unlock(&runtime.device.memory.lock);
     return code ? code : queue_do(&runtime.device.queue, free_run, &f);
 }
@@ -221,10 +234,6 @@ EXPORT cudart_error cudaFree(void *address) {
 }
 EXPORT cudart_error cudaFreeHost(void *address) {
     RETURN(release((struct freeing){(uintptr_t)address, DEVICE_PINNED, __func__, true}));
-}
-EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
-    (void)s;
-    RETURN(release((struct freeing){(uintptr_t)address, 0, __func__, false}));
 }
 
 /* Of what the program asked for nothing stays. */

@@ -73,11 +73,9 @@ EXPORT cudart_error cudaHostAlloc(void **ret, size_t bytes, unsigned flags);
 EXPORT cudart_error cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width,
                                     size_t height);
 EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret, struct cudart_extent extent);
-EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s);
 EXPORT cudart_error cudaFree(void *address);
 EXPORT cudart_error cudaDeviceReset(void);
 EXPORT cudart_error cudaFreeHost(void *address);
-EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s);
 EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags);
 EXPORT cudart_error cudaHostUnregister(void *host);
 EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned flags);
@@ -159,6 +157,14 @@ EXPORT cudart_error cudaStreamGetCaptureInfo(struct stream *s, int *ret,
                                              struct graph **ret_graph,
                                              struct node *const **ret_tips,
                                              const void **ret_edges, size_t *ret_count);
+EXPORT cudart_error cudaStreamBeginCaptureToGraph(struct stream *s, struct graph *into,
+                                                  struct node *const *needs,
+                                                  const void *edges, size_t count,
+                                                  int mode);
+EXPORT cudart_error cudaStreamUpdateCaptureDependencies(struct stream *s,
+                                                        struct node *const *needs,
+                                                        const void *edges, size_t count,
+                                                        unsigned flags);
 EXPORT cudart_error cudaThreadExchangeStreamCaptureMode(int *mode);
 
 /* ---- events: events.c ---- */
@@ -184,6 +190,8 @@ EXPORT cudart_error cudaGraphInstantiate(struct graph **ret, struct graph *g,
                                          unsigned long long flags);
 EXPORT cudart_error cudaGraphInstantiateWithFlags(struct graph **ret, struct graph *g,
                                                   unsigned long long flags);
+EXPORT cudart_error cudaGraphInstantiateWithParams(struct graph **ret, struct graph *g,
+                                                   struct cudart_instantiation *p);
 EXPORT cudart_error cudaGraphDestroy(struct graph *g);
 EXPORT cudart_error cudaGraphExecDestroy(struct graph *g);
 EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s);
@@ -218,6 +226,17 @@ EXPORT cudart_error cudaGraphAddEmptyNode(struct node **ret, struct graph *g,
 EXPORT cudart_error cudaGraphAddChildGraphNode(struct node **ret, struct graph *g,
                                                struct node *const *needs, size_t count,
                                                struct graph *child);
+EXPORT cudart_error cudaGraphAddMemAllocNode(struct node **ret, struct graph *g,
+                                             struct node *const *needs, size_t count,
+                                             struct cudart_allocation_node *p);
+EXPORT cudart_error cudaGraphAddMemFreeNode(struct node **ret, struct graph *g,
+                                            struct node *const *needs, size_t count,
+                                            void *address);
+EXPORT cudart_error cudaGraphConditionalHandleCreate(uint64_t *ret, struct graph *handle,
+                                                     unsigned first, unsigned flags);
+EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
+                                     struct node *const *needs, const void *edges,
+                                     size_t count, struct cudart_node *p);
 EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
                                              struct node *const *to, const void *edges,
                                              size_t count);
@@ -240,8 +259,13 @@ EXPORT cudart_error cudaMemPoolSetAttribute(struct memory_pool *p, int attribute
                                             void *value);
 EXPORT cudart_error cudaMemPoolGetAttribute(struct memory_pool *p, int attribute,
                                             void *ret);
+EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s);
 EXPORT cudart_error cudaMallocFromPoolAsync(void **ret, size_t bytes,
                                             struct memory_pool *p, struct stream *s);
+EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s);
+EXPORT cudart_error cudaDeviceGetGraphMemAttribute(int device, int attribute, void *ret);
+EXPORT cudart_error cudaDeviceSetGraphMemAttribute(int device, int attribute, void *);
+EXPORT cudart_error cudaDeviceGraphMemTrim(int device);
 
 /* ---- arrays: arrays.c ---- */
 

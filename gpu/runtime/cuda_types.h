@@ -206,3 +206,43 @@ struct cudart_graph_update { /* cudaGraphExecUpdateResultInfo */
     int result;
     void *node, *from;
 };
+struct cudart_allocation_node { /* cudaMemAllocNodeParams */
+    int type, handles, location, device;
+    void *security;
+    size_t most;
+    unsigned short usage;
+    unsigned char reserved[54];
+    const void *access;
+    size_t access_count, bytes;
+    void *address;
+};
+struct cudart_conditional_node { /* cudaConditionalNodeParams */
+    uint64_t handle;
+    int kind; /* 0 if, 1 while, 2 switch */
+    unsigned count;
+    struct graph **bodies;
+};
+struct cudart_node { /* cudaGraphNodeParams */
+    int type, reserved[3];
+    union {
+        long long pad[29];
+        struct cudart_kernel_node kernel;
+        struct {
+            int flags, reserved[3];
+            struct cudart_copy_3d copy;
+        } copy;
+        struct cudart_set_node set;
+        struct cudart_host_node host;
+        struct graph *child;
+        struct cudart_allocation_node allocation;
+        void *freed;
+        struct cudart_conditional_node conditional;
+    } of;
+    long long reserved_last;
+};
+struct cudart_instantiation { /* cudaGraphInstantiateParams */
+    unsigned long long flags;
+    struct stream *upload;
+    struct node *wrong;
+    int result;
+};

@@ -22,7 +22,14 @@ void graph_free(struct graph *g) {
         node_free(g->nodes[k]);
     }
     free(g ? g->nodes : NULL);
+    free(g ? g->conditions : NULL);
     free(g);
+}
+
+void graph_add_condition(struct graph *g, const struct graph_condition *c) {
+    g->conditions =
+        xreallocarray(g->conditions, g->condition_count + 1, sizeof *g->conditions);
+    g->conditions[g->condition_count++] = *c;
 }
 
 struct graph *graph_find(struct graph *handle) {
@@ -84,6 +91,9 @@ struct graph *graph_copy(const struct graph *g) {
         for (size_t d = 0; d < g->nodes[k]->need_count; d++) {
             node_need(copy->nodes[k], clone_of(copy, g->nodes[k]->needs[d]));
         }
+    }
+    for (size_t k = 0; k < g->condition_count; k++) {
+        graph_add_condition(copy, &g->conditions[k]);
     }
     return copy;
 }

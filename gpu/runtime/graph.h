@@ -13,6 +13,9 @@ enum node_type { /* cudaGraphNodeType */
                  NODE_EMPTY,
                  NODE_WAIT,
                  NODE_RECORD,
+                 NODE_ALLOCATE = 10,
+                 NODE_FREE,
+                 NODE_CONDITIONAL = 13,
 };
 
 struct node {
@@ -25,14 +28,24 @@ struct node {
     bool placed;           /* used while ordering */
 };
 
+struct graph_condition {         /* what kernels set for conditional nodes */
+    struct allocation *in; /* a word, whose address is the handle */
+    bool has_first;
+    unsigned first; /* its value when the graph begins, if it has one */
+};
+
 struct graph {
     struct graph *next;
     struct node **nodes; /* in the order of their addition */
     size_t count;
+    struct graph_condition *conditions;
+    size_t condition_count;
+    bool frees_first; /* a launch frees what the last one left */
 };
 
 struct graph *graph_new(void);
 void graph_free(struct graph *g);               /* NULL is fine */
+void graph_add_condition(struct graph *g, const struct graph_condition *c);
 struct graph *graph_find(struct graph *handle); /* a known one, or NULL */
 void graph_know(struct graph *g);               /* the program gets its handle */
 void graph_forget(struct graph *g);

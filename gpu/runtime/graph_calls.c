@@ -1,6 +1,9 @@
 /* graph_calls: graphs built by hand or captured, made ready, changed and launched. */
+#include "gpu/runtime/allocations.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
+#include "gpu/runtime/graph_conditions.h"
+#include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/launches.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/transfers.h"
@@ -54,23 +57,40 @@ static cudart_error destroy(struct graph *handle) {
     }
     pthread_mutex_lock(&runtime.lock);
     graph_forget(g);
-    pthread_mutex_unlock(&runtime.lock);
     graph_free(g);
+    pthread_mutex_unlock(&runtime.lock);
     return CUDART_SUCCESS;
 }
 
 EXPORT cudart_error cudaGraphClone(struct graph **ret, struct graph *g) {
     RETURN(copy_known(ret, g, false));
 }
+
+#define AUTO_FREE 1u /* cudaGraphInstantiateFlagAutoFreeOnLaunch */
+
+static cudart_error instantiate(struct graph **ret, struct graph *g,
+                                unsigned long long flags) {
+    cudart_error code = copy_known(ret, g, true);
+    if (!code) {
+        (*ret)->frees_first = flags & AUTO_FREE;
+    }
+    return code;
+}
+
 EXPORT cudart_error cudaGraphInstantiate(struct graph **ret, struct graph *g,
                                          unsigned long long flags) {
-    (void)flags;
-    RETURN(copy_known(ret, g, true));
+    RETURN(instantiate(ret, g, flags));
 }
 EXPORT cudart_error cudaGraphInstantiateWithFlags(struct graph **ret, struct graph *g,
                                                   unsigned long long flags) {
-    (void)flags;
-    RETURN(copy_known(ret, g, true));
+    RETURN(instantiate(ret, g, flags));
+}
+EXPORT cudart_error cudaGraphInstantiateWithParams(struct graph **ret, struct graph *g,
+                                                   struct cudart_instantiation *p) {
+    cudart_error code = instantiate(ret, g, p->flags);
+    p->wrong = NULL;
+    p->result = code != CUDART_SUCCESS;
+    RETURN(code);
 }
 EXPORT cudart_error cudaGraphDestroy(struct graph *g) {
     RETURN(destroy(g));
@@ -83,15 +103,49 @@ EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s) {
     RETURN(find(g) ? CUDART_SUCCESS : no_graph());
 }
 
-static cudart_error launch(const struct graph *g, struct stream *s) {
-    cudart_error code = CUDART_SUCCESS;
-    for (size_t k = 0; k < g->count && !code; k++) {
+/* Memory that the last launch has allocated. */
+static cudart_error check_memory(const struct graph *g) {
+    for (size_t k = 0; k < g->count && !g->frees_first; k++) {
         const struct node *n = g->nodes[k];
-        if (n->child) {
-            code = launch(n->child, s);
-        } else if (n->op) {
-            code = stream_put(s, n->type, n->op->copy(n->op));
+        if (n->type == NODE_ALLOCATE && graph_memory_lives(graph_memory_of(n->op))) {
+            return explain(CUDART_INVALID_VALUE,
+                           "the graph is launched again, and %llu bytes that its last "
+                           "launch allocated are not freed "
+                           "(cudaGraphInstantiateFlagAutoFreeOnLaunch frees them)",
+                           (unsigned long long)graph_memory_of(n->op)->bytes);
         }
+    }
+    return CUDART_SUCCESS;
+}
+
+static cudart_error launch(const struct graph *g, struct stream *s);
+
+static cudart_error node_launch(const struct node *n, struct stream *s) {
+    struct allocation *a = n->type == NODE_ALLOCATE || n->type == NODE_FREE
+                               ? graph_memory_of(n->op)
+                               : NULL;
+    cudart_error code = CUDART_SUCCESS;
+    if (n->child || !n->op) {
+        return n->child ? launch(n->child, s) : CUDART_SUCCESS;
+    }
+    if (n->type == NODE_ALLOCATE && graph_memory_lives(a)) {
+        code = stream_put(s, NODE_FREE, graph_memory_frees(a));
+    }
+    code = code ? code : stream_put(s, n->type, n->op->copy(n->op));
+    if (!code && n->type == NODE_ALLOCATE) {
+        graph_memory_begins(a);
+    } else if (!code && n->type == NODE_FREE) {
+        graph_memory_ends(a);
+    }
+    return code;
+}
+
+static cudart_error launch(const struct graph *g, struct stream *s) {
+    cudart_error code = check_memory(g);
+    struct op *first = code ? NULL : conditions_begin(g);
+    code = first ? stream_put(s, NODE_EMPTY, first) : code;
+    for (size_t k = 0; k < g->count && !code; k++) {
+        code = node_launch(g->nodes[k], s);
     }
     return code;
 }
@@ -149,7 +203,7 @@ static cudart_error kernel_op(struct op **ret, const struct cudart_kernel_node *
     const struct launch_shape shape = {.grid = {p->grid.x, p->grid.y, p->grid.z},
                                        .block = {p->block.x, p->block.y, p->block.z},
                                        .shared_bytes = p->shared};
-    return p->params
+    return p->params || !p->extra
                ? launch_make(ret, p->function, &shape, p->params, &site)
                : explain(CUDART_NOT_SUPPORTED, "a kernel's node without kernelParams");
 }
@@ -250,6 +304,101 @@ EXPORT cudart_error cudaGraphAddChildGraphNode(struct node **ret, struct graph *
     }
     RETURN(code);
 }
+
+/* ---- nodes of memory and conditions ---- */
+
+static cudart_error add_allocation(struct node **ret, struct graph *g,
+                                   struct node *const *needs, size_t count,
+                                   struct cudart_allocation_node *p) {
+    struct allocation *a;
+    cudart_error code = allocate_of_graph(&a, p->bytes);
+    if (code) {
+        return code;
+    }
+    p->address = (void *)(uintptr_t)a->address;
+    return add(ret, g, NODE_ALLOCATE, graph_memory_allocates(a), needs, count);
+}
+
+static cudart_error add_free(struct node **ret, struct graph *g,
+                             struct node *const *needs, size_t count, void *address) {
+    struct allocation *a;
+    cudart_error code = graph_memory_find(&a, address);
+    return code ? code : add(ret, g, NODE_FREE, graph_memory_frees(a), needs, count);
+}
+
+static cudart_error add_conditional(struct node **ret, struct graph *handle,
+                                    struct node *const *needs, size_t count,
+                                    struct cudart_conditional_node *p) {
+    struct op *op = NULL;
+    pthread_mutex_lock(&runtime.lock);
+    struct graph *g = graph_find(handle);
+    cudart_error code = !g                             ? no_graph()
+                        : !ret || (count && !needs) ? CUDART_INVALID_VALUE
+                                                    : conditional_make(&op, p);
+    if (!code) {
+        *ret = graph_add(g, NODE_CONDITIONAL, op, needs, count);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return code;
+}
+
+EXPORT cudart_error cudaGraphAddMemAllocNode(struct node **ret, struct graph *g,
+                                             struct node *const *needs, size_t count,
+                                             struct cudart_allocation_node *p) {
+    RETURN(add_allocation(ret, g, needs, count, p));
+}
+EXPORT cudart_error cudaGraphAddMemFreeNode(struct node **ret, struct graph *g,
+                                            struct node *const *needs, size_t count,
+                                            void *address) {
+    RETURN(add_free(ret, g, needs, count, address));
+}
+EXPORT cudart_error cudaGraphConditionalHandleCreate(uint64_t *ret, struct graph *handle,
+                                                     unsigned first, unsigned flags) {
+    struct graph_condition c = {.has_first = flags & 1, .first = first};
+    cudart_error code = condition_make(&c);
+    pthread_mutex_lock(&runtime.lock);
+    struct graph *g = graph_find(handle);
+    if (!code && g) {
+        graph_add_condition(g, &c);
+        *ret = c.in->address;
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    RETURN(code || g ? code : no_graph());
+}
+
+/* What cudaGraphAddNode shares with the functions for one type each. */
+EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
+                                     struct node *const *needs, const void *edges,
+                                     size_t count, struct cudart_node *p) {
+    (void)edges;
+    switch ((enum node_type)p->type) {
+    case NODE_KERNEL:
+        return cudaGraphAddKernelNode(ret, g, needs, count, &p->of.kernel);
+    case NODE_COPY:
+        return cudaGraphAddMemcpyNode(ret, g, needs, count, &p->of.copy.copy);
+    case NODE_SET:
+        return cudaGraphAddMemsetNode(ret, g, needs, count, &p->of.set);
+    case NODE_HOST:
+        return cudaGraphAddHostNode(ret, g, needs, count, &p->of.host);
+    case NODE_CHILD:
+        return cudaGraphAddChildGraphNode(ret, g, needs, count, p->of.child);
+    case NODE_EMPTY:
+        return cudaGraphAddEmptyNode(ret, g, needs, count);
+    case NODE_ALLOCATE:
+        RETURN(add_allocation(ret, g, needs, count, &p->of.allocation));
+    case NODE_FREE:
+        RETURN(add_free(ret, g, needs, count, p->of.freed));
+    case NODE_CONDITIONAL:
+        RETURN(add_conditional(ret, g, needs, count, &p->of.conditional));
+    case NODE_WAIT:
+    case NODE_RECORD:
+        break;
+    }
+    RETURN(explain(CUDART_NOT_SUPPORTED, "a node of type %d in a graph", p->type));
+}
+
+/* ---- what is known of them ---- */
+
 EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
                                              struct node *const *to, const void *edges,
                                              size_t count) {

@@ -172,6 +172,11 @@ cudart_error launch_make(struct op **ret, const void *name,
     struct kernel *k;
     cudart_error code = registered_kernel(name, &k);
     code = code ? code : shape_check(shape, k);
+    if (!code && !params && k->entry->param_count) {
+        code = explain(CUDART_INVALID_VALUE,
+                       "%s is not launched: it has parameters, and there are no values",
+                       k->entry->name);
+    }
     if (code) {
         return code;
     }

@@ -1,6 +1,10 @@
-/* pools: memory pools, which here are only their attributes: what is freed is given back
- * at once, so there is nothing to keep. */
+/* pools: memory that is made and freed in the order of a stream or a graph, and its pools,
+ * which here are only their attributes: what is freed is given back at once, so there is
+ * nothing to keep. */
+#include "gpu/runtime/allocations.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/graph_memory.h"
+#include "gpu/runtime/streams.h"
 
 enum {
     REUSE_FIRST = 1,
@@ -93,8 +97,75 @@ EXPORT cudart_error cudaMemPoolGetAttribute(struct memory_pool *p, int attribute
                                             void *ret) {
     RETURN(attribute_get(p, attribute, ret));
 }
+
+/* ---- memory in the order of a stream ---- */
+
+/* Nothing uses its address any more, so there is nothing to wait for. */
+static cudart_error allocate_in(void **ret, size_t bytes, struct stream *s) {
+    struct allocation *a;
+    NEED(ret);
+    if (!stream_is_captured(s)) {
+        return allocate_device(ret, bytes);
+    }
+    cudart_error code = allocate_of_graph(&a, bytes);
+    if (!code) {
+        *ret = (void *)(uintptr_t)a->address;
+        code = stream_put(s, NODE_ALLOCATE, graph_memory_allocates(a));
+    }
+    return code;
+}
+
+static cudart_error release_in(void *address, struct stream *s) {
+    struct allocation *a = NULL;
+    bool captured = stream_is_captured(s);
+    cudart_error code =
+        captured ? graph_memory_find(&a, address)
+                 : release((struct freeing){(uintptr_t)address, 0, "cudaFreeAsync", false});
+    return captured && !code ? stream_put(s, NODE_FREE, graph_memory_frees(a)) : code;
+}
+
+EXPORT cudart_error cudaMallocAsync(void **ret, size_t bytes, struct stream *s) {
+    RETURN(allocate_in(ret, bytes, s));
+}
 EXPORT cudart_error cudaMallocFromPoolAsync(void **ret, size_t bytes,
                                             struct memory_pool *p, struct stream *s) {
     cudart_error code = need_pool(p);
-    return code ? runtime_return(__func__, code) : cudaMallocAsync(ret, bytes, s);
+    RETURN(code ? code : allocate_in(ret, bytes, s));
+}
+EXPORT cudart_error cudaFreeAsync(void *address, struct stream *s) {
+    RETURN(release_in(address, s));
+}
+
+/* ---- memory of graphs ---- */
+
+enum { GRAPHS_USED, GRAPHS_USED_HIGH, GRAPHS_KEPT, GRAPHS_KEPT_HIGH };
+
+static cudart_error graphs_attribute(int device, int attribute) {
+    return device ? CUDART_INVALID_DEVICE
+           : attribute < GRAPHS_USED || attribute > GRAPHS_KEPT_HIGH
+               ? explain(CUDART_INVALID_VALUE, "memory of graphs has no attribute %d",
+                         attribute)
+               : CUDART_SUCCESS;
+}
+
+/* What graphs have freed stays theirs until it is trimmed, and counts as used. */
+EXPORT cudart_error cudaDeviceGetGraphMemAttribute(int device, int attribute, void *ret) {
+    cudart_error code = graphs_attribute(device, attribute);
+    const struct graph_memory_use use = graph_memory_use();
+    if (!code) {
+        bool high = attribute == GRAPHS_USED_HIGH || attribute == GRAPHS_KEPT_HIGH;
+        memcpy(ret, high ? &use.most : &use.kept, sizeof use.kept);
+    }
+    RETURN(code);
+}
+EXPORT cudart_error cudaDeviceSetGraphMemAttribute(int device, int attribute, void *) {
+    cudart_error code = graphs_attribute(device, attribute);
+    if (!code) {
+        graph_memory_forget_most();
+    }
+    RETURN(code);
+}
+EXPORT cudart_error cudaDeviceGraphMemTrim(int device) {
+    graph_memory_trim();
+    RETURN(device ? CUDART_INVALID_DEVICE : CUDART_SUCCESS);
 }

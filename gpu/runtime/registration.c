@@ -97,6 +97,22 @@ static int part_fail(struct fatbin_part *p, cudart_error code, const struct err 
     return code;
 }
 
+/* A function for kernels that NVIDIA's tools take from their own library: the handle of a
+ * condition is the address of its word (graph_conditions.h). */
+#define SET_CONDITIONAL "cudaGraphSetConditional"
+
+static int text_complete(struct buf *text) {
+    static const char function[] =
+        "\n.version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .func " SET_CONDITIONAL
+        "(.param .b64 handle, .param .b32 value)\n"
+        "{\n.reg .b64 %h;\n.reg .b32 %v;\n"
+        "ld.param.b64 %h, [handle];\nld.param.b32 %v, [value];\n"
+        "st.b32 [%h], %v;\nret;\n}\n";
+    bool calls = memmem(text->data, text->len, SET_CONDITIONAL, strlen(SET_CONDITIONAL));
+    return calls ? buf_add(text, function, strlen(function)) : 0;
+}
+
 static int part_read(void *of) {
     struct fatbin_part *p = of;
     autobuf text = BUF_INIT(PTX_MAX_TEXT);
@@ -104,6 +120,7 @@ static int part_read(void *of) {
     int rc = p->module ? 0
              : p->text ? buf_add(&text, p->text, strlen(p->text))
                        : fatbin_ptx(p->wrapper, &text, &err);
+    rc = rc ? rc : text_complete(&text);
     if (rc) {
         return part_fail(p, CUDART_NO_KERNEL_IMAGE, &err);
     }

@@ -333,7 +333,9 @@ EXPORT cudart_error cudaStreamAddCallback(struct stream *s,
 
 /* ---- capture ---- */
 
-static cudart_error capture_begin(struct stream *handle) {
+/* into: a graph that gets the operations, behind some of its nodes; NULL: a new one. */
+static cudart_error capture_begin(struct stream *handle, struct graph *into,
+                                  struct node *const *needs, size_t count) {
     pthread_mutex_lock(&runtime.lock);
     struct stream *s = stream_find(handle);
     cudart_error code =
@@ -341,11 +343,20 @@ static cudart_error capture_begin(struct stream *handle) {
         : s == &streams.legacy
             ? explain(CUDART_CAPTURE_UNSUPPORTED, "the default stream is not captured")
         : s->capture ? CUDART_ILLEGAL_STATE
-                     : CUDART_SUCCESS;
+        : into && !graph_find(into)
+            ? explain(CUDART_INVALID_VALUE, "the graph does not exist (any more)")
+            : CUDART_SUCCESS;
     if (!code) {
         s->capture = xcalloc(1, sizeof *s->capture);
-        *s->capture = (struct capture){graph_new(), s, false, ++streams.captures};
+        *s->capture = (struct capture){.graph = into ? into : graph_new(),
+                                       .origin = s,
+                                       .is_given = into != NULL,
+                                       .id = ++streams.captures};
+        if (!into) {
+            graph_know(s->capture->graph);
+        }
         s->tip_count = 0;
+        stream_add_tips(s, needs, count);
         streams.capturing++;
     }
     pthread_mutex_unlock(&runtime.lock);
@@ -362,13 +373,14 @@ static cudart_error capture_finish(struct stream *handle, struct graph **ret) {
                                                    "the capture began in another stream")
                         : c->broken      ? CUDART_CAPTURE_INVALIDATED
                                          : CUDART_SUCCESS;
-    *ret = NULL;
-    if (!code) {
-        *ret = c->graph;
-        graph_know(c->graph);
-        capture_end(c);
-    } else if (code == CUDART_CAPTURE_INVALIDATED) {
+    if (ret) {
+        *ret = code ? NULL : c->graph;
+    }
+    if (code == CUDART_CAPTURE_INVALIDATED && !c->is_given) {
+        graph_forget(c->graph);
         graph_free(c->graph);
+    }
+    if (!code || code == CUDART_CAPTURE_INVALIDATED) {
         capture_end(c);
     }
     pthread_mutex_unlock(&runtime.lock);
@@ -394,7 +406,42 @@ static cudart_error capture_status(struct stream *handle, int *ret,
 }
 
 EXPORT cudart_error cudaStreamBeginCapture(struct stream *s, int mode) {
-    RETURN(mode < 0 || mode > 2 ? CUDART_INVALID_VALUE : capture_begin(s));
+    RETURN(mode < 0 || mode > 2 ? CUDART_INVALID_VALUE
+                                : capture_begin(s, NULL, NULL, 0));
+}
+EXPORT cudart_error cudaStreamBeginCaptureToGraph(struct stream *s, struct graph *into,
+                                                  struct node *const *needs,
+                                                  const void *edges, size_t count,
+                                                  int mode) {
+    (void)edges;
+    RETURN(mode < 0 || mode > 2 || !into || (count && !needs)
+               ? CUDART_INVALID_VALUE
+               : capture_begin(s, into, needs, count));
+}
+
+static cudart_error capture_depend(struct stream *handle, struct node *const *needs,
+                                   size_t count, bool only) {
+    pthread_mutex_lock(&runtime.lock);
+    struct stream *s = stream_find(handle);
+    cudart_error code = !s           ? stream_unknown()
+                        : !s->capture ? CUDART_ILLEGAL_STATE
+                                      : CUDART_SUCCESS;
+    if (!code) {
+        s->tip_count = only ? 0 : s->tip_count;
+        stream_add_tips(s, needs, count);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return code;
+}
+
+EXPORT cudart_error cudaStreamUpdateCaptureDependencies(struct stream *s,
+                                                        struct node *const *needs,
+                                                        const void *edges, size_t count,
+                                                        unsigned flags) {
+    (void)edges;
+    RETURN(flags > 1 || (count && !needs)
+               ? CUDART_INVALID_VALUE
+               : capture_depend(s, needs, count, flags == 1));
 }
 EXPORT cudart_error cudaStreamEndCapture(struct stream *s, struct graph **ret) {
     RETURN(capture_finish(s, ret));

@@ -8,6 +8,7 @@
 struct capture { /* shared by all streams that joined it */
     struct graph *graph;
     struct stream *origin;
+    bool is_given; /* the graph was there before */
     bool broken; /* an operation that cannot be captured was requested */
     uint64_t id;
 };

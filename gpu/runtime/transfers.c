@@ -24,7 +24,7 @@ static uint64_t span_of(const struct rows *r, struct copy_shape s) {
 static cudart_error end_outside(const char *which, const struct allocation *a,
                                 uint64_t address, uint64_t span) {
     uint64_t at = address - a->address;
-    return a->freed
+    return a->freed && !(a->flags & DEVICE_RETURNS)
                ? explain(CUDART_INVALID_VALUE,
                          "the %s lies in %s of %llu bytes, which has been freed", which,
                          a->name, (unsigned long long)a->bytes)
@@ -54,7 +54,8 @@ static cudart_error end_find(struct end *ret, const char *which, struct rows row
     if (!a) {
         return CUDART_SUCCESS;
     }
-    if (a->freed || span > a->bytes - (address - a->address)) {
+    bool gone = a->freed && !(a->flags & DEVICE_RETURNS);
+    if (gone || span > a->bytes - (address - a->address)) {
         return end_outside(which, a, address, span);
     }
     if (on_host && !(a->flags & DEVICE_MAPPED)) {

@@ -220,8 +220,34 @@ def check_nothing(run):
     assert not run.findings(), run.findings()
 
 
+def check_graph_memory(run):
+    """What the calls answer is checked; cudaFree of memory that does not live is a finding."""
+    finding = run.one("finding")["finding"]
+    assert finding["code"] == "invalid_free" and "freed before" in finding["message"], finding
+    assert not run.events("leak"), run.events("leak")
+
+
+def check_graph_memory_kept(run):
+    """Two launches left it, and the second freed what the first had left. Each finds memory that nothing has written."""
+    leak, finding = run.one("leak"), run.one("finding")["finding"]
+    assert leak["bytes"] == 4 and leak["count"] == 1 and leak["host"], run.lines
+    assert finding["code"] == "uninitialized" and finding["count"] == 5, finding
+
+
+def check_graph_memory_late(run):
+    assert run.findings() == [("out_of_bounds", line_of("atomicAdd"))], run.findings()
+    assert "freed" in run.one("finding")["finding"]["message"], run.one("finding")
+
+
+def check_graph_conditions_unset(run):
+    finding = run.one("finding")
+    assert finding["finding"]["code"] == "uninitialized" and "nothing has set" in finding["finding"]["message"] and finding["host"], finding
+
+
 CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
-         "freed": check_freed, "frees": check_frees, "graph": check_nothing, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
+         "freed": check_freed, "frees": check_frees, "graph": check_nothing,
+         "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_memory": check_graph_memory,
+         "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "repeat_found": check_repeat_found,
          "reset": check_reset, "symbols": check_symbols,

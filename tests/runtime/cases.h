@@ -1,11 +1,19 @@
 #pragma once
-/* cases: what host_program.c and driver_cases.c share. A case returns 0 when calls were
+/* cases: what host_program.c and the files with further cases share. A case returns 0 when calls were
  * answered as they should be. */
 #include <stdio.h>
 
 extern const char *kernels_path;         /* kernels.ptx */
 extern const char *const linked_texts[]; /* PTX; of the second, "there" is 1000 */
+/* Kernels for launches, of one thread: by the host's side. */
+extern const char bump, decide;
+int launch_in(void *stream, const void *kernel, void **params);
 int case_driver(void);
+int case_graph_conditions(void);
+int case_graph_conditions_unset(void);
+int case_graph_memory(void);
+int case_graph_memory_kept(void);
+int case_graph_memory_late(void);
 int case_handles(void);
 
 #define CHECK(condition)                                                                 \

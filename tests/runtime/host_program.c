@@ -62,7 +62,8 @@ enum { IN = 1, OUT = 2, ON_DEVICE = 3, DEFAULT = 4 };
 /* ---- registration ---- */
 
 /* The host's sides of kernels. */
-static char add, past, bump, bump_apart, scale, wait_for, hello;
+static char add, past, bump_apart, scale, wait_for, hello;
+const char bump, decide;
 static char total, factor;                           /* and of variables */
 static void **module;
 
@@ -99,12 +100,13 @@ static void register_all(const char *path) {
     wrapper.data = data;
     module = __cudaRegisterFatBinary(&wrapper);
     static const struct {
-        char *host;
+        const char *host;
         const char *name;
     } kernels[] = {{&add, "add"},
                    {&past, "past"},
                    {&bump, "bump"},
                    {&bump_apart, "bump_apart"},
+                   {&decide, "decide"},
                    {&scale, "scale"},
                    {&wait_for, "wait_for"},
                    {&hello, "hello"}};
@@ -128,6 +130,10 @@ static int launch(const void *kernel, unsigned blocks, unsigned threads, void **
                   void *stream) {
     return cudaLaunchKernel(kernel, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, params,
                             0, stream);
+}
+
+int launch_in(void *stream, const void *kernel, void **params) {
+    return launch(kernel, 1, 1, params, stream);
 }
 
 static float *upload(float first) {
@@ -832,6 +838,11 @@ int main(int argc, char **argv) {
                  {"freed", case_freed},
                  {"frees", case_frees},
                  {"graph", case_graph},
+                 {"graph_conditions", case_graph_conditions},
+                 {"graph_conditions_unset", case_graph_conditions_unset},
+                 {"graph_memory", case_graph_memory},
+                 {"graph_memory_kept", case_graph_memory_kept},
+                 {"graph_memory_late", case_graph_memory_late},
                  {"handles", case_handles},
                  {"leak", case_leak},
                  {"linked", case_linked},

@@ -44,3 +44,8 @@ extern "C" __global__ void bump_apart(int *a) {
     }
     a[threadIdx.x] += 1;
 }
+
+extern "C" __global__ void decide(unsigned long long condition, int *from, int less) {
+    *from -= less;
+    cudaGraphSetConditional(condition, *from);
+}

@@ -1,0 +1,294 @@
+/* graph_cases: nodes of graphs that allocate, free, or are executed as kernels decide. */
+#include "cases.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int cudaMalloc(void **, size_t);
+int cudaFree(void *);
+int cudaMallocAsync(void **, size_t, void *);
+int cudaFreeAsync(void *, void *);
+int cudaMemcpy(void *, const void *, size_t, int);
+int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
+int cudaMemset(void *, int, size_t);
+int cudaMemsetAsync(void *, int, size_t, void *);
+int cudaStreamCreate(void **);
+int cudaStreamSynchronize(void *);
+int cudaStreamBeginCapture(void *, int);
+int cudaStreamBeginCaptureToGraph(void *, void *, void **, const void *, size_t, int);
+int cudaStreamEndCapture(void *, void **);
+int cudaStreamGetCaptureInfo(void *, int *, uint64_t *, void **, void ***, const void **,
+                             size_t *);
+int cudaStreamUpdateCaptureDependencies(void *, void **, const void *, size_t, unsigned);
+int cudaGraphCreate(void **, unsigned);
+int cudaGraphInstantiate(void **, void *, uint64_t);
+int cudaGraphLaunch(void *, void *);
+int cudaGraphDestroy(void *);
+int cudaGraphExecDestroy(void *);
+int cudaGraphAddMemFreeNode(void **, void *, void **, size_t, void *);
+int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
+int cudaDeviceGetGraphMemAttribute(int, int, uint64_t *);
+int cudaDeviceGraphMemTrim(int);
+
+enum { IN = 1, OUT = 2 };
+enum { TYPE_KERNEL = 0, TYPE_ALLOCATE = 10, TYPE_FREE = 11, TYPE_CONDITIONAL = 13 };
+enum { COND_IF, COND_WHILE, COND_SWITCH };
+
+/* cudaGraphNodeParams: what is used here of its union. */
+struct node_params {
+    int type, reserved[3];
+    union {
+        int64_t pad[29];
+        struct {
+            const void *function;
+            unsigned grid[3], block[3], shared;
+            void **params, **extra;
+        } kernel;
+        struct {
+            int type, handles, location, device;
+            int64_t more[9];
+            const void *access;
+            size_t accesses, bytes;
+            void *address;
+        } allocation;
+        void *freed;
+        struct {
+            uint64_t handle;
+            int type;
+            unsigned size;
+            void **bodies;
+        } conditional;
+    } of;
+    int64_t last;
+};
+int cudaGraphAddNode(void **, void *, void **, const void *, size_t,
+                     struct node_params *);
+
+static int kernel_node(void **ret, void *graph, void *behind, const void *kernel,
+                       void **params) {
+    struct node_params p = {.type = TYPE_KERNEL,
+                            .of.kernel = {.function = kernel,
+                                          .grid = {1, 1, 1},
+                                          .block = {1, 1, 1},
+                                          .params = params}};
+    return cudaGraphAddNode(ret, graph, &behind, NULL, behind ? 1 : 0, &p);
+}
+
+/* ---- memory ---- */
+
+static int allocation_node(void **ret, void *graph, size_t bytes, void **ret_address) {
+    struct node_params p = {.type = TYPE_ALLOCATE,
+                            .of.allocation = {1, 0, 1, 0, .bytes = bytes}};
+    int code = cudaGraphAddNode(ret, graph, NULL, NULL, 0, &p);
+    *ret_address = p.of.allocation.address;
+    return code;
+}
+
+/* Each launch begins with memory of its own, at the same address. */
+int case_graph_memory(void) {
+    void *stream, *graph, *exec;
+    int *counts, *same, count = 0;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaStreamBeginCapture(stream, 0));
+    FINE(cudaMallocAsync((void **)&counts, 1 << 20, stream));
+    FINE(cudaMemsetAsync(counts, 0, 4, stream));
+    FINE(launch_in(stream, &bump, (void *[]){&counts}));
+    FINE(cudaMemcpyAsync(&count, counts, 4, OUT, stream));
+    FINE(cudaFreeAsync(counts, stream));
+    FINE(cudaMalloc((void **)&same, 1 << 20));
+    CHECK(cudaFreeAsync(same, stream) == 1); /* no node has allocated it */
+    FINE(cudaStreamEndCapture(stream, &graph));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    for (int k = 0; k < 3; k++) {
+        count = 0;
+        FINE(cudaGraphLaunch(exec, stream));
+        FINE(cudaStreamSynchronize(stream));
+        CHECK(count == 1);
+    }
+    uint64_t kept = 1;
+    FINE(cudaDeviceGetGraphMemAttribute(0, 2, &kept));
+    CHECK(kept == 1 << 20); /* of one launch, and not of three */
+    FINE(cudaDeviceGraphMemTrim(0));
+    FINE(cudaDeviceGetGraphMemAttribute(0, 2, &kept));
+    CHECK(kept == 0);
+    CHECK(cudaFree(counts) == 1); /* it does not live */
+    FINE(cudaGraphExecDestroy(exec));
+    FINE(cudaGraphDestroy(graph));
+    return cudaFree(same);
+}
+
+/* Memory that outlives its graph's launch: a call frees it, or another graph. */
+int case_graph_memory_kept(void) {
+    void *stream, *graph, *exec, *freeing, *free_exec, *node, *kernel;
+    int *counts, count = 0;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaGraphCreate(&graph, 0));
+    FINE(allocation_node(&node, graph, 4, (void **)&counts));
+    FINE(kernel_node(&kernel, graph, node, &bump, (void *[]){&counts}));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaGraphCreate(&freeing, 0));
+    FINE(cudaGraphAddMemFreeNode(&node, freeing, NULL, 0, counts));
+    FINE(cudaGraphInstantiate(&free_exec, freeing, 0));
+    CHECK(cudaGraphAddMemFreeNode(&node, freeing, NULL, 0, counts + 1) == 1);
+
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaMemcpyAsync(&count, counts, 4, OUT, stream));
+    CHECK(cudaGraphLaunch(exec, stream) == 1); /* it lives */
+    FINE(cudaFreeAsync(counts, stream));       /* before anything was waited for */
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaGraphLaunch(free_exec, stream));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaStreamSynchronize(stream));
+    FINE(cudaFree(counts));
+    FINE(cudaGraphInstantiate(&exec, graph, 1)); /* what lives is freed by a launch */
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaStreamSynchronize(stream));
+    return 0; /* the last one's 4 bytes leak */
+}
+
+/* A kernel that is not between both nodes. */
+int case_graph_memory_late(void) {
+    void *stream, *graph, *exec, *node;
+    int *counts;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaGraphCreate(&graph, 0));
+    FINE(allocation_node(&node, graph, 4, (void **)&counts));
+    FINE(cudaGraphAddMemFreeNode(&node, graph, &node, 1, counts));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(launch_in(stream, &bump, (void *[]){&counts}));
+    CHECK(cudaStreamSynchronize(stream) == 700);
+    return 0;
+}
+
+/* ---- conditions ---- */
+
+struct decision { /* decide<<<>>>(handle, value, less), then a node with bodies */
+    void *graph, *exec, *stream, **bodies;
+    uint64_t handle;
+    int *value, *counts;
+};
+
+/* less: as the kernel in front of the node says; counts gets one element for each body. */
+static int decision_make(struct decision *d, int type, unsigned size) {
+    void *first, *node;
+    int less = 0;
+    FINE(cudaStreamCreate(&d->stream));
+    FINE(cudaMalloc((void **)&d->value, 4));
+    FINE(cudaMalloc((void **)&d->counts, size * sizeof(int)));
+    FINE(cudaGraphCreate(&d->graph, 0));
+    FINE(cudaGraphConditionalHandleCreate(&d->handle, d->graph, 0, 0));
+    FINE(kernel_node(&first, d->graph, NULL, &decide,
+                     (void *[]){&d->handle, &d->value, &less}));
+    struct node_params p = {.type = TYPE_CONDITIONAL,
+                            .of.conditional = {d->handle, type, size, NULL}};
+    FINE(cudaGraphAddNode(&node, d->graph, &first, NULL, 1, &p));
+    d->bodies = p.of.conditional.bodies;
+    for (unsigned k = 0; k < size; k++) {
+        int *at = d->counts + k;
+        FINE(kernel_node(&node, d->bodies[k], NULL, &bump, (void *[]){&at}));
+    }
+    return 0;
+}
+
+/* How often each body is executed where the kernel sets this value. */
+static int decision_counts(const struct decision *d, int value, int *counts, unsigned size) {
+    FINE(cudaMemset(d->counts, 0, size * sizeof(int)));
+    FINE(cudaMemcpy(d->value, &value, 4, IN));
+    FINE(cudaGraphLaunch(d->exec, d->stream));
+    FINE(cudaStreamSynchronize(d->stream));
+    return cudaMemcpy(counts, d->counts, size * sizeof(int), OUT);
+}
+
+static int decision_end(const struct decision *d) {
+    FINE(cudaGraphDestroy(d->graph));
+    FINE(cudaGraphExecDestroy(d->exec));
+    return cudaFree(d->value) || cudaFree(d->counts);
+}
+
+static int chooses(int type, unsigned size, const int *values, const int (*expected)[3],
+                   size_t count) {
+    struct decision d;
+    FINE(decision_make(&d, type, size));
+    FINE(cudaGraphInstantiate(&d.exec, d.graph, 0));
+    for (size_t k = 0; k < count; k++) {
+        int counts[3] = {0};
+        FINE(decision_counts(&d, values[k], counts, size));
+        CHECK(memcmp(counts, expected[k], sizeof counts) == 0);
+    }
+    return decision_end(&d);
+}
+
+/* The kernel sets 4; each round takes one away. A round's own node, captured, decides. */
+static int repeats(void) {
+    struct decision d;
+    int counts[1], less = 1;
+    FINE(decision_make(&d, COND_WHILE, 1));
+    FINE(cudaStreamBeginCaptureToGraph(d.stream, d.bodies[0], NULL, NULL, 0, 0));
+    FINE(launch_in(d.stream, &decide, (void *[]){&d.handle, &d.value, &less}));
+    FINE(cudaStreamEndCapture(d.stream, NULL));
+    FINE(cudaGraphInstantiate(&d.exec, d.graph, 0));
+    FINE(decision_counts(&d, 4, counts, 1));
+    CHECK(counts[0] == 4);
+    FINE(decision_counts(&d, 0, counts, 1));
+    CHECK(counts[0] == 0);
+    FINE(decision_counts(&d, 9, counts, 1));
+    CHECK(counts[0] == 9);
+    return decision_end(&d);
+}
+
+/* A node among those of a capture; its default makes its body's first round sure. */
+static int captured(void) {
+    void *stream, *graph, **tips, *node, *exec;
+    uint64_t handle, id;
+    size_t count;
+    int status, less = 1, *value, host = 3;
+    FINE(cudaMalloc((void **)&value, 4));
+    FINE(cudaMemcpy(value, &host, 4, IN));
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaStreamBeginCapture(stream, 0));
+    FINE(launch_in(stream, &bump, (void *[]){&value})); /* 4 */
+    FINE(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &tips, NULL, &count));
+    FINE(cudaGraphConditionalHandleCreate(&handle, graph, 1, 1));
+    struct node_params p = {.type = TYPE_CONDITIONAL,
+                            .of.conditional = {handle, COND_WHILE, 1, NULL}};
+    FINE(cudaGraphAddNode(&node, graph, tips, NULL, count, &p));
+    FINE(cudaStreamUpdateCaptureDependencies(stream, &node, NULL, 1, 1));
+    FINE(launch_in(stream, &bump, (void *[]){&value}));
+    FINE(cudaStreamEndCapture(stream, &graph));
+    FINE(kernel_node(&node, p.of.conditional.bodies[0], NULL, &decide,
+                     (void *[]){&handle, &value, &less}));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaStreamSynchronize(stream));
+    FINE(cudaMemcpy(&host, value, 4, OUT));
+    CHECK(host == 1); /* 4 rounds end at 0, and the last node adds one */
+    return cudaFree(value);
+}
+
+int case_graph_conditions(void) {
+    static const int either[][3] = {{1, 0}, {0, 1}, {1, 0}};
+    static const int one[][3] = {{0, 0, 1}, {1, 0, 0}, {0, 0, 0}, {0, 1, 0}};
+    FINE(chooses(COND_IF, 2, (const int[]){7, 0, 1}, either, 3));
+    FINE(chooses(COND_SWITCH, 3, (const int[]){2, 0, 3, 1}, one, 4));
+    FINE(repeats());
+    return captured();
+}
+
+/* Nothing sets the condition in the second launch. */
+int case_graph_conditions_unset(void) {
+    void *stream, *graph, *exec, *node;
+    uint64_t handle;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaGraphCreate(&graph, 0));
+    FINE(cudaGraphConditionalHandleCreate(&handle, graph, 1, 0));
+    struct node_params p = {.type = TYPE_CONDITIONAL,
+                            .of.conditional = {handle, COND_IF, 1, NULL}};
+    FINE(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &p));
+    p.of.conditional.size = 3;
+    CHECK(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &p) == 1);
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaGraphLaunch(exec, stream));
+    return cudaStreamSynchronize(stream);
+}
