@@ -5,6 +5,7 @@
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
+#include "gpu/runtime/constants.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
@@ -67,6 +68,7 @@ static int launch_perform(struct op *op) {
         launch_used(l);
         host_access_launch(op->moment, l->kernel, &l->site);
     }
+    constants_after(l->kernel, &l->site);
     int code = outcome_of(l->kernel->module, end, &err, &l->site);
     launch_record_after();
     return code;

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/constants.h"
 #include "gpu/runtime/fatbin.h"
 #include "gpu/runtime/report.h"
 
@@ -124,8 +125,11 @@ static int part_read(void *of) {
     if (rc) {
         return part_fail(p, CUDART_NO_KERNEL_IMAGE, &err);
     }
-    rc = p->module ? 0
-                   : module_new(&p->module, &runtime.device, text.data, text.len, &err);
+    bool is_new = !p->module;
+    rc = is_new ? module_new(&p->module, &runtime.device, text.data, text.len, &err) : 0;
+    if (is_new && !rc) {
+        constants_add(p->module);
+    }
     return rc ? part_fail(p, CUDART_INVALID_PTX, &err) : CUDART_SUCCESS;
 }
 
@@ -291,6 +295,7 @@ cudart_error registered_variable_in(struct fatbin_part *p, const char *name,
     struct named n = {.name = name, .part = p};
     cudart_error code = p->gone ? CUDART_INVALID_HANDLE : locked(variable_find, &n);
     *ret = n.variable;
+    constant_set(n.variable);
     return code == CUDART_INVALID_SYMBOL ? CUDART_SYMBOL_NOT_FOUND : code;
 }
 

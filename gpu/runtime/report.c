@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/run_report.h"
 
 #include <fcntl.h>
@@ -95,9 +96,8 @@ json_t *report_event(const char *name, uint64_t id, const struct host_site *site
     return event;
 }
 
-static void finding_report(const char *code, const char *severity,
-                           const struct host_site *site, const struct report_other *other,
-                           const char *text) {
+static json_t *finding_event(const char *code, const char *severity,
+                             const struct host_site *site, const char *text) {
     json_t *finding = json_object();
     json_object_set_new(finding, "source", json_string("run"));
     json_object_set_new(finding, "code", json_string(code));
@@ -105,13 +105,38 @@ static void finding_report(const char *code, const char *severity,
     json_object_set_new(finding, "message", json_clean_z(text));
     json_t *event = report_event("finding", report_next_id(), site);
     json_object_set_new(event, "finding", finding);
+    if (report.fd < 0) {
+        (void)fprintf(stderr, "libcudart: %s: %s [%s]\n", severity, text, code);
+    }
+    return event;
+}
+
+static void finding_report(const char *code, const char *severity,
+                           const struct host_site *site, const struct report_other *other,
+                           const char *text) {
+    json_t *event = finding_event(code, severity, site, text);
     if (other) {
         json_object_set_new(event, "other_host", host_site_json(other->site));
         json_object_set_new(event, "other", json_string(other->what));
     }
-    if (report.fd < 0) {
-        (void)fprintf(stderr, "libcudart: %s: %s [%s]\n", severity, text, code);
+    report_line(event);
+}
+
+void report_unset_constant(const char *symbol, const char *kernel,
+                           const struct host_site *site) {
+    if (!report_has_reader()) {
+        return; /* nobody looks at the source */
     }
+    autofree char *name = kernel_name_new(symbol), *of = kernel_name_new(kernel);
+    const char *last = strrchr(name, ':');
+    last = last ? last + 1 : name;
+    autofree char *text = xasprintf(
+        "%.200s reads the __constant__ variable %.200s, which nothing has set: its "
+        "declaration has no initialiser, and no cudaMemcpyToSymbol or "
+        "cudaGetSymbolAddress for it stands in front of this launch. It is zero",
+        of, last);
+    json_t *event = finding_event("unset_constant", "warning", site, text);
+    json_object_set_new(event, "constant", json_clean_z(last));
     report_line(event);
 }
 

@@ -23,4 +23,8 @@ void report_finding_between(const char *code, const struct host_site *site,
 void report_warning_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* A kernel reads a __constant__ variable that the host has not set. Both by their symbols.
+ */
+void report_unset_constant(const char *symbol, const char *kernel,
+                           const struct host_site *site);
 bool report_has_reader(void); /* false: there is only standard error */

@@ -23,8 +23,10 @@
  *    z], "cluster"?, "shared_bytes"?, "cooperative"?, "times", "host"}
  *   {"event": "finding", "id", "finding": see protocol/finding.h, "host"?: of the
  *    launch or call, "other"?, "other_host"?: what the second call is, as of the copy by
- *    which a launch's uninitialized value came to the host, and its place; a finding of
- *    the library itself has "source": "run" and no place}
+ *    which a launch's uninitialized value came to the host, and its place; "constant"?:
+ *    of unset_constant the variable's name, without its namespace: it is no finding if
+ *    the source initialises it; a finding of the library itself has "source": "run" and
+ *    no place}
  *   {"event": "api_error", "id", "function", "error": "cudaErrorInvalidValue", "code": 1,
  *    "count", "looked_at": the program called cudaGetLastError or cudaPeekAtLastError
  *    afterwards, or asked for an error's name or text, "message"?: the reason, "host",

@@ -2,6 +2,7 @@
 
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/constants.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
@@ -177,6 +178,7 @@ static int copy_run(struct op *op) {
     end_used(op, &c->from, c->shape, false, &c->site);
     end_used(op, &c->to, c->shape, true, &c->site);
     given_unwritten(c);
+    constant_set(c->to.in);
     for (size_t z = 0; z < c->shape.depth; z++) {
         for (size_t y = 0; y < c->shape.height; y++) {
             row_copy(c, y, z);
@@ -517,6 +519,10 @@ EXPORT cudart_error cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size
     RETURN(symbol_read(to, symbol, bytes, offset, kind, s, false));
 }
 EXPORT cudart_error cudaGetSymbolAddress(void **ret, const void *symbol) {
+    struct allocation *a;
+    if (registered_variable(symbol, &a) == CUDART_SUCCESS) {
+        constant_set(a);
+    }
     RETURN(symbol_place(symbol, 0, 0, ret));
 }
 EXPORT cudart_error cudaGetSymbolSize(size_t *ret, const void *symbol) {

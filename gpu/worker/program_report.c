@@ -7,6 +7,7 @@
 #include "gpu/run/run_report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/worker/call_value.h"
+#include "gpu/worker/constant_place.h"
 #include "gpu/worker/program_lines.h"
 
 enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8, MAX_LATER = 4 };
@@ -231,11 +232,27 @@ static void column_check(const struct report_making *m, json_t *finding,
     }
 }
 
+/* A variable that the source does not initialise is shown; of others the library could
+ * not know that. */
+static bool is_initialised(const struct report_making *m, const json_t *event,
+                           json_t *finding) {
+    struct constant_place place;
+    const char *name = json_get_string(event, "constant", NULL);
+    if (name && constant_place_find(&m->job->sources, name, &place)) {
+        finding_add_related(finding, "the declaration", place.display, place.line, 0);
+        return false;
+    }
+    return name != NULL;
+}
+
 static void add_finding(struct report_making *m, const json_t *event) {
     const json_t *place = host_place(event, m->places, m->program);
     json_t *finding = json_object_get(event, "finding");
     if (!json_is_object(finding)) {
         m->ret->omitted++;
+        return;
+    }
+    if (is_initialised(m, event, finding)) {
         return;
     }
     column_check(m, finding, json_get_string(finding, "file", ""));

@@ -72,6 +72,32 @@ def finds_what_nobody_wrote(d):
     assert d.run("count.cu", 3, checks=["memory"])["findings"] == []
 
 
+def with_constant(declaration, before):
+    """The kernel adds it to what it writes; `before` stands in front of the launch."""
+    text = kernel("r0/constant.cu").replace(".address_size 64\\n", ".address_size 64\\n.const .align 4 .b8 added[8];\\n")
+    text = text.replace('"st.global', '"ld.const.u32 %r3, [added];\\nadd.u32 %r2, %r2, %r3;\\nst.global')
+    text = text.replace("static const char ptx", "void __cudaRegisterVar(void **, char *, const char *, const char *, int, size_t, int, int);\n"
+                        "int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);\n#define __constant__ static\n"
+                        '%s\nstatic const char ptx' % declaration, 1)
+    text = text.replace("    __cudaRegisterFatBinaryEnd", '    __cudaRegisterVar(handle, (char *)added, "added", "added", 0, 8, 1, 0);\n'
+                        "    __cudaRegisterFatBinaryEnd", 1)
+    return text.replace("    if (!__cudaPush", "    %s if (!__cudaPush" % before, 1)
+
+
+def finds_a_constant_that_nobody_set(d):
+    """At the launch, with the declaration; not where the source says zero, or where it is set first."""
+    for declaration, before, found in (("__constant__ unsigned added[2];", "", True),
+                                       ("__constant__ unsigned added[2];", "cudaMemcpyToSymbol(added, h, 4, 0, 1);", False),
+                                       ("__constant__ unsigned added[2] = {};", "", False)):
+        text = with_constant(declaration, before)
+        r = d.run(d.put("constant.cu", text), 4)
+        assert r["verdict"] == "pass" and r["stdout"] == "0 wrong\n", r
+        assert [(f["code"], f["severity"], f["file"], f["line"]) for f in r["findings"]] \
+            == [("unset_constant", "warning", "constant.cu", 5)] * found, (declaration, before, r["findings"])
+        assert not found or [(x["message"], x["line"]) for x in r["findings"][0]["related"]] \
+            == [("the declaration", 1 + text[:text.index(declaration)].count("\n"))], r["findings"]
+
+
 CHECKED = r"""int cudaMalloc(void **, size_t), cudaMemcpy(void *, const void *, size_t, int), cudaFree(void *);
 #include <stdlib.h>
 #define CK(x) do { int error = (x); if (error) exit(3); } while (0)
@@ -677,7 +703,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, finds_what_nobody_wrote, a_call_whose_value_is_used_is_checked,
+    for function in (passes, finds, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
                      what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,
