@@ -44,6 +44,21 @@ static struct host_site site_of(const ucontext_t *context) {
     return site;
 }
 
+/* It writes near its stack's pointer, and what is below is nobody's: past the other end of
+ * the stack, the stack itself is below. */
+static bool is_stack_full(const siginfo_t *info, const ucontext_t *context) {
+    enum { NEAR = 1 << 16 };
+#if defined __x86_64__
+    uintptr_t top = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined __aarch64__
+    uintptr_t top = (uintptr_t)context->uc_mcontext.sp;
+#endif
+    uintptr_t at = (uintptr_t)info->si_addr;
+    unsigned char in_memory;
+    return at + NEAR >= top && at < top + NEAR &&
+           mincore((void *)((at - NEAR) & ~4095ul), 1, &in_memory) != 0;
+}
+
 /* What stands at an address that the host may not touch; false: nothing of the device. */
 static bool describe(uint64_t address, char *ret, size_t room) {
     struct allocation *a, *after;
@@ -69,12 +84,17 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     char words[512];
     struct host_site site = site_of(context);
     uint64_t address = (uintptr_t)info->si_addr;
-    bool fault = signal == SIGSEGV || signal == SIGBUS;
+    bool sent = info->si_code <= 0; /* by raise and the like: si_addr is no address */
+    bool fault = (signal == SIGSEGV || signal == SIGBUS) && !sent;
     bool ours = fault && describe(address, words, sizeof words);
     if (ours) {
         const struct allocation *a = memory_find(&runtime.device.memory, address);
         report_finding(a && a->freed ? "use_after_free" : "host_access", &site, "%s",
                        words);
+    } else if (fault && is_stack_full(info, context)) {
+        (void)snprintf(words, sizeof words,
+                       "The host's stack is full: a recursion without end, or local "
+                       "variables that are too large");
     } else if (fault) {
         (void)snprintf(words, sizeof words, "Host code uses address 0x%llx%s (%s)",
                        (unsigned long long)address,

@@ -2,12 +2,14 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/run_report.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OWN_IDS UINT64_C(1000000) /* findings of kernels have smaller numbers */
@@ -15,17 +17,50 @@
 static struct {
     pthread_mutex_t lock;
     int fd;
+    char *path;
+    dev_t device; /* of what fd was opened for */
+    ino_t inode;
     size_t bytes;
     unsigned lines;
     uint64_t id;
     pid_t pid; /* a child of fork has no say */
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .id = OWN_IDS};
 
+static void file_open(void) {
+    report.fd = open(report.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+/* Whether fd is still the report: programs close descriptors that they did not open, and
+ * get the number again for files of their own. */
+static bool is_report(void) {
+    struct stat now;
+    return report.fd >= 0 && !fstat(report.fd, &now) && now.st_dev == report.device &&
+           now.st_ino == report.inode;
+}
+
+/* For a signal's handler as well. */
+static bool report_ready(void) {
+    if (report.path && !is_report()) {
+        file_open();
+        if (report.fd >= 0 && !is_report()) {
+            close(report.fd);
+            report.fd = -1;
+        }
+    }
+    return report.fd >= 0;
+}
+
 void report_open(void) {
     const char *path = getenv(RUN_REPORT_VARIABLE);
+    struct stat now;
     report.pid = getpid();
     if (path && *path) {
-        report.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        report.path = xstrdup(path);
+        file_open();
+    }
+    if (report.fd >= 0 && !fstat(report.fd, &now)) {
+        report.device = now.st_dev;
+        report.inode = now.st_ino;
     }
     json_t *begin = report_event("begin", 0, NULL);
     json_object_set_new(begin, "pid", json_integer(report.pid));
@@ -44,7 +79,7 @@ static uint64_t report_next_id(void) {
 
 /* As it stands: for a signal's handler. */
 static void report_raw(const char *line, size_t len) {
-    if (report.fd >= 0 && getpid() == report.pid) {
+    if (getpid() == report.pid && report_ready()) {
         (void)file_write_all(report.fd, line, len);
     }
 }

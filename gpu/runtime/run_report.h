@@ -13,8 +13,8 @@
  *    "threads": N              (host threads for kernels; default: all CPUs),
  *    "record": {"kernel": name}  (record its first launch, then end the program)}
  *
- * UPSKILLD_RUN_REPORT: path of a file to which lines are appended, each a JSON
- * object with "event". A line is complete or missing, so the report of a killed program
+ * UPSKILLD_RUN_REPORT: path of a file or named pipe to which lines are appended, each a
+ * JSON object with "event". A line is complete or missing, so the report of a killed program
  * is readable; at most RUN_REPORT_MAX_LINES and RUN_REPORT_MAX_BYTES in all. A line with
  * an "id" replaces the earlier one of the same event and id.
  *

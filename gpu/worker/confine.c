@@ -141,6 +141,7 @@ static bool landlock_apply(const struct confine_rules *rules) {
     landlock_allow(ruleset, rules->read_paths, FS_READ);
     uint64_t make = rules->may_launch ? FS_MAKE_FIFO | FS_MAKE_SOCK : 0;
     landlock_allow(ruleset, rules->write_paths, (FS_WRITE | make) & all.fs);
+    landlock_allow(ruleset, rules->output_paths, FS_WRITE_FILE);
     landlock_allow(ruleset, rules->exec_paths, FS_READ | FS_EXECUTE);
     landlock_allow(ruleset, rules->device_paths, FS_DEVICE & all.fs);
     return !syscall(SYS_landlock_restrict_self, ruleset, 0);

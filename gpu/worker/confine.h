@@ -30,6 +30,7 @@ struct confine_rules {
     const char *const *read_paths; /* folders and files; NULL-terminated; missing ones are
                                       skipped */
     const char *const *write_paths; /* read and write; may be NULL */
+    const char *const *output_paths; /* write only: files; may be NULL */
     bool may_fork;                  /* a parent of others; also keeps its socket calls */
     bool may_thread;                /* may start threads, no processes */
     bool may_drive;                 /* a GPU: the calls of its driver, above all ioctl */

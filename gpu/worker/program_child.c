@@ -20,6 +20,7 @@ enum { MAX_WRITTEN = 200 };
 #define MAX_FILE ((size_t)64 << 20)
 #define MAX_SAVED (8u << 20)
 /* reserved is not used: memory is counted apart */
+#define REPORT_LINES "report/lines"
 #define ADDRESS_SPACE ((size_t)1 << 40)
 
 /* --- its libraries --- */
@@ -122,7 +123,7 @@ static void environment_make(struct strings *list, const char *folder,
         xstrndup(runtime, (size_t)(path_basename(runtime) - runtime));
     strings_add(list, xasprintf("LD_LIBRARY_PATH=%s", libraries));
     strings_add(list, xasprintf(RUN_CONFIG_VARIABLE "=%s/config.json", folder));
-    strings_add(list, xasprintf(RUN_REPORT_VARIABLE "=%s/report/lines", folder));
+    strings_add(list, xasprintf(RUN_REPORT_VARIABLE "=%s/" REPORT_LINES, folder));
     strings_add(list, xasprintf("HOME=%s/room", folder));
     strings_add(list, xasprintf("TMPDIR=%s/room", folder));
     strings_add(list, xstrdup("PATH=/usr/bin:/bin"));
@@ -162,12 +163,14 @@ struct running {
     const char *program;
 };
 
-static void run_confined(const struct running *r, struct program_ran *ran) {
+static void run_confined(const struct running *r, struct program_ran *ran,
+                         struct buf *lines_ret) {
     const char *folder = r->job->folder;
     autostrings environment = {0}, argv = {0};
     autofree char *room = path_join(folder, "room"),
                   *report = path_join(folder, "report");
-    autofree char *config = path_join(folder, "config.json");
+    autofree char *config = path_join(folder, "config.json"),
+                  *lines = path_join(folder, REPORT_LINES);
     const json_t *input = json_object_get(r->request, "stdin");
     const char *reads[] = {"/usr/lib",
                            "/usr/lib64",
@@ -182,7 +185,8 @@ static void run_confined(const struct running *r, struct program_ran *ran) {
                            r->job->runtime,
                            config,
                            NULL};
-    const char *writes[] = {room, report, NULL};
+    const char *writes[] = {room, r->job->lenient ? report : NULL, NULL};
+    const char *const outputs[] = {lines, NULL};
     static const char *const devices[] = {"/dev/null", NULL};
     const char *starts[] = {r->program, "/lib64/ld-linux-x86-64.so.2",
                             "/lib/ld-linux-aarch64.so.1", NULL};
@@ -192,6 +196,7 @@ static void run_confined(const struct running *r, struct program_ran *ran) {
     const struct confine_rules rules = {
         .read_paths = reads,
         .write_paths = writes,
+        .output_paths = outputs,
         .exec_paths = starts,
         .device_paths = devices,
         .may_compute = true,
@@ -209,6 +214,8 @@ static void run_confined(const struct running *r, struct program_ran *ran) {
         .input_len = json_string_length(input),
         .out = &ran->out,
         .error = &ran->error,
+        .report_path = lines,
+        .report = lines_ret,
         .wall_ms = ran->wall_ms,
         .quota_folder = room,
         .quota_bytes = MAX_ROOM,
@@ -256,11 +263,11 @@ static json_t *run_program(const struct running *r, const struct program_built *
         .strict = json_get_bool(r->request, "strict", 0),
         .checks = json_object_get(config, "checks"),
     };
-    autofree char *lines = path_join(r->job->folder, "report/lines");
-    run_confined(r, &ran);
+    autobuf lines = BUF_INIT(RUN_REPORT_MAX_BYTES + 65536);
+    run_confined(r, &ran, &lines);
     hide_path(&ran.out, &ran.end.out_bytes, r->program);
     hide_path(&ran.error, &ran.end.error_bytes, r->program);
-    program_report_read(&report, r->job, lines);
+    program_report_read(&report, r->job, &lines);
     json_t *result = program_result(built, &ran, &report);
     json_object_set_new(result, "files", written_read(r->job->folder, r->request));
     record_read(r->job->folder, report.record);

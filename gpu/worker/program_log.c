@@ -233,18 +233,20 @@ static void read_tool(struct reading *r, struct slice line) {
 
 static void read_lines(struct reading *r, const char *log, size_t len) {
     const char *end = log + len;
-    struct slice last = {0};
+    struct slice last = {0}, error = {0};
     for (const char *at = log; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
         struct slice line = {at, (size_t)(stop - at)};
         last = slice_trim(line).len ? slice_trim(line) : last;
+        error = slice_has(line, "error") ? line : error;
         if (!read_undefined(r, line) && !read_multiple(r, line)) {
             read_host(r, line);
             read_tool(r, line);
         }
         at = stop + 1;
     }
+    last = error.len ? slice_trim(error) : last; /* gcc ends with where to report it */
     autobuf text = BUF_INIT(MAX_MESSAGE);
     if (last.len && text_clean(&text, last.at, last.len) == 0) {
         r->ret->last = buf_detach(&text);

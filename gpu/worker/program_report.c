@@ -14,32 +14,31 @@ enum { MAX_FINDINGS = 200, MAX_ROWS = 500, MAX_FRAMES = 16, MAX_NESTING = 8, MAX
 
 /* --- lines --- */
 
-/* Each event's lines by their event and id, so that the latest stays. */
+/* Each event's lines by their event, id, and what it tells, so that the latest stays and
+ * no program replaces a finding by a milder one. */
 static void event_keep(json_t *events, json_t *event) {
     json_int_t id = json_get_integer(event, "id", 0);
     const char *name = json_get_string(event, "event", NULL);
+    const json_t *finding = json_object_get(event, "finding");
     if (!name) {
         json_decref(event);
         return;
     }
-    autofree char *key = id ? xasprintf("%s %lld", name, (long long)id)
+    autofree char *key = id ? xasprintf("%s %lld %s %s %s", name, (long long)id,
+                                        json_get_string(event, "function", ""),
+                                        json_get_string(finding, "severity", ""),
+                                        json_get_string(finding, "code", ""))
                             : xasprintf("%s +%zu", name, json_object_size(events));
     json_object_set_new(events, key, event);
 }
 
-static json_t *events_read(const char *path) {
-    autobuf text = BUF_INIT(RUN_REPORT_MAX_BYTES + 65536);
+/* A killed program may have left half a line. */
+static json_t *events_read(const struct buf *text) {
     json_t *events = json_object();
-    if (file_read(path, &text, NULL) < 0) {
-        return events;
-    }
-    char *next;
-    for (char *at = text.data; *at; at = next) {
-        next = at + strcspn(at, "\n");
-        bool whole = *next == '\n'; /* a killed program may have left half a line */
-        size_t len = (size_t)(next - at);
-        next += whole;
-        if (whole && json_object_size(events) < RUN_REPORT_MAX_LINES) {
+    char *at = text->data, *end = at + text->len, *stop;
+    for (; at < end && (stop = memchr(at, '\n', (size_t)(end - at))); at = stop + 1) {
+        size_t len = (size_t)(stop - at);
+        if (json_object_size(events) < RUN_REPORT_MAX_LINES) {
             autojson *event = json_parse(at, len, NULL);
             if (json_is_object(event)) {
                 event_keep(events, json_clean_all(event));
@@ -325,6 +324,8 @@ static void add_event(struct report_making *m, json_t *event) {
         r->counters = r->counters ? r->counters : json_array();
         names_mend(m, json_object_get(event, "counters"), 0);
         json_array_append(r->counters, json_object_get(event, "counters"));
+    } else if (!strcmp(name, "begin")) {
+        r->began = true;
     } else if (!strcmp(name, "end")) {
         r->ended = true;
         r->called = json_get_bool(event, "called", 0);
@@ -334,9 +335,9 @@ static void add_event(struct report_making *m, json_t *event) {
 }
 
 void program_report_read(struct program_report *ret, const struct build_job *job,
-                         const char *path) {
+                         const struct buf *lines) {
     autofree char *program = path_join(job->folder, "out/program");
-    autojson *events = events_read(path);
+    autojson *events = events_read(lines);
     autojson *places = places_find(job, events, program);
     *ret = (struct program_report){
         .launches = json_array(),

@@ -7,6 +7,7 @@
 #include "gpu/worker/program_build.h"
 
 struct program_report {
+    bool began;         /* the library wrote its first line */
     bool called, ended; /* a CUDA function; the library wrote its last line */
     json_t *launches;  /* [{"kernel", "grid", "block", "times", "file"?, "line"?, …}] */
     json_t *findings;  /* the one shape, with the host's call site as related place */
@@ -21,7 +22,7 @@ struct program_report {
     json_int_t omitted;         /* findings that it omitted */
     json_int_t first_launch_us; /* since the library was loaded; 0: not known */
 };
-/* path: the report's file, which may be missing. */
+/* lines: what the library wrote. */
 void program_report_read(struct program_report *ret, const struct build_job *job,
-                         const char *path);
+                         const struct buf *lines);
 void program_report_finish(struct program_report *r);

@@ -71,7 +71,9 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
                            "give smaller sizes as arguments, or a larger `timeout_s`");
     } else if (end->over == LIMIT_FOLDER || program_killed_by(end, SIGXFSZ)) {
         validate_set_error(result, "error", "run", "space",
-                           "the program wrote more than 256 MiB of files", NULL);
+                           "the program wrote more than 256 MiB of files, of which each "
+                           "counts 4 KiB besides its content",
+                           NULL);
     } else if (end->over == LIMIT_THREADS) {
         snprintf(message, sizeof message, "the program had more than %d threads",
                  PROGRAM_THREADS);
@@ -84,9 +86,10 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
                            "give smaller sizes as arguments");
     } else if (program_killed_by(end, SIGKILL)) { /* not by the keeper */
         validate_set_error(result, "error", "run", "killed",
-                           "something other than upskilld killed the program",
+                           "the program was killed, and not by upskilld",
                            "the system does this when its memory runs out: give smaller "
-                           "sizes as arguments, or end other programs");
+                           "sizes as arguments, or end other programs; or the program "
+                           "killed itself");
     }
     return json_object_get(result, "error") != NULL;
 }
@@ -171,6 +174,12 @@ static void tell_verdict(const struct program_ran *ran,
         validate_set_error(result, "error", "run", "limit",
                            json_get_string(limit, "message", "a limit was reached"),
                            NULL);
+    } else if (passes && !report->ended && report->began) {
+        validate_set_error(result, "error", "run", "report_cut",
+                           "the program ended without the runtime library's final report "
+                           "(_exit, or the report was too long): some results are "
+                           "missing",
+                           NULL);
     } else if (idle && (ran->strict || !report->called)) {
         validate_set_error(result, "error", "run", "nothing_launched",
                            report->called
@@ -178,12 +187,6 @@ static void tell_verdict(const struct program_ran *ran,
                                  "launched no kernel: none was checked"
                                : "the program ended with status 0 and called no "
                                  "CUDA function: nothing was checked",
-                           NULL);
-    } else if (passes && !report->ended) {
-        validate_set_error(result, "error", "run", "report_cut",
-                           "the program ended without the runtime library's final report "
-                           "(_exit, or the report was too long): some results are "
-                           "missing",
                            NULL);
     } else {
         json_object_set_new(result, "verdict", json_string(verdict));

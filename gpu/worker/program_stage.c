@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,10 +43,11 @@ void program_stages_init(void) {
 
 struct ends { /* of its pipes; -1 when closed */
     int in[2], out[2], error[2], status[2];
+    int report; /* both ends of a named pipe, so that it always has a reader */
 };
 
 static bool ends_open(struct ends *e) {
-    *e = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    *e = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, -1};
     return !pipe2(e->in, O_CLOEXEC) && !pipe2(e->out, O_CLOEXEC) &&
            !pipe2(e->error, O_CLOEXEC) && !pipe2(e->status, O_CLOEXEC);
 }
@@ -63,6 +65,15 @@ static void ends_close(struct ends *e) {
         end_close(&all[i][0]);
         end_close(&all[i][1]);
     }
+    end_close(&e->report);
+}
+
+/* A pipe and not a file, because the program cannot take back what it has told. */
+static bool report_open(const struct program_stage *s, struct ends *e) {
+    if (s->report_path && !mkfifo(s->report_path, 0600)) {
+        e->report = open(s->report_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    }
+    return !s->report_path || e->report >= 0;
 }
 
 /* The system's first choice when it has no memory left. */
@@ -119,6 +130,12 @@ static void take_bytes(int *fd, struct buf *to, size_t *count) {
     (void)buf_add(to, bytes, (size_t)n < room ? (size_t)n : room);
 }
 
+static size_t take_report(struct listening *l) {
+    size_t taken = 0;
+    take_bytes(&l->ends.report, l->stage->report, &taken);
+    return taken;
+}
+
 static void feed(struct listening *l) {
     size_t left = l->stage->input_len - l->fed;
     ssize_t n = left ? write(l->ends.in[1], l->stage->input + l->fed, left) : 0;
@@ -159,12 +176,16 @@ static void reap(struct listening *l) {
     }
 }
 
-static size_t folder_bytes(const char *folder) {
+/* Entries take memory, too. Counts to `most`, so that a look takes no longer. */
+static size_t folder_bytes(const char *folder, size_t most) {
+    enum { ENTRY = 4096 };
     char *paths[] = {(char *)(uintptr_t)folder, NULL};
     size_t sum = 0;
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    for (const FTSENT *entry; walk && (entry = fts_read(walk));) {
-        sum += entry->fts_info == FTS_F ? (size_t)entry->fts_statp->st_blocks * 512 : 0;
+    for (const FTSENT *entry; walk && sum <= most && (entry = fts_read(walk));) {
+        sum += entry->fts_info == FTS_F   ? (size_t)entry->fts_statp->st_blocks * 512 + ENTRY
+               : entry->fts_info == FTS_D ? ENTRY
+                                          : 0;
     }
     if (walk) {
         fts_close(walk);
@@ -198,7 +219,7 @@ static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
     const struct program_stage *s = l->stage;
     if (s->quota_folder && now >= l->look_ms) {
         l->look_ms = now + FOLDER_MS;
-        if (folder_bytes(s->quota_folder) > s->quota_bytes) {
+        if (folder_bytes(s->quota_folder, s->quota_bytes) > s->quota_bytes) {
             return LIMIT_FOLDER;
         }
     }
@@ -229,6 +250,7 @@ static void listen_once(struct listening *l, uint64_t now) {
         {.fd = l->ends.in[1], .events = POLLOUT},
         {.fd = l->ends.status[0], .events = POLLIN},
         {.fd = l->reaped ? -1 : l->process, .events = POLLIN},
+        {.fd = l->ends.report, .events = POLLIN},
     };
     if (poll(polls, ARRAY_LEN(polls), due > now ? (int)(due - now) : 0) < 0) {
         return;
@@ -245,6 +267,9 @@ static void listen_once(struct listening *l, uint64_t now) {
     if (polls[3].revents) {
         take_status(l);
     }
+    if (polls[5].revents) {
+        take_report(l);
+    }
 }
 
 static void stage_listen(struct listening *l) {
@@ -257,6 +282,8 @@ static void stage_listen(struct listening *l) {
         listen_once(l, now);
         reap(l);
         look(l, clock_ms());
+    }
+    while (l->ends.report >= 0 && take_report(l)) {
     }
     if (l->ends.status[0] >= 0) {
         take_status(l);
@@ -273,7 +300,7 @@ void program_stage_run(const struct program_stage *stage, struct program_end *re
     uint64_t begun = clock_ms();
     int keeper = getpid();
     *ret = (struct program_end){0};
-    if (!ends_open(&l.ends) || (l.pid = fork()) < 0) {
+    if (!ends_open(&l.ends) || !report_open(stage, &l.ends) || (l.pid = fork()) < 0) {
         ret->failure = -errno;
         ends_close(&l.ends);
         return;

@@ -14,6 +14,8 @@ struct program_stage {
     const char *input; /* its standard input; NULL: empty */
     size_t input_len;
     struct buf *out, *error; /* up to their limits; the rest is counted and dropped */
+    const char *report_path; /* NULL, or where to make a named pipe that it may write to, */
+    struct buf *report;      /* and what comes of it, up to its limit */
     unsigned wall_ms;
     const char *quota_folder; /* NULL, or a folder limited to quota_bytes in all */
     size_t quota_bytes;

@@ -595,6 +595,7 @@ ILL = {
     "never ends": "for (;;);",
     "sleeps": "signal(SIGTERM, SIG_IGN); for (;;) pause();",
     "prints without end": 'for (;;) puts("words and words and words and words and words and words and words and words");',
+    "makes files without end": 'char n[20]; for (int i = 0;; i++) { sprintf(n, "f%d", i); close(creat(n, 0600)); }',
     "writes without end": '''static char b[1 << 22]; char n[20];
 for (int i = 0;; i++) { sprintf(n, "f%d", i); FILE *f = fopen(n, "w"); fwrite(b, 1, sizeof b, f); fclose(f); }''',
     "allocates without end": "for (;;) { char *p = malloc(1 << 30); if (!p) return 9; }",
@@ -623,6 +624,7 @@ ENDS = {
     "never ends": ("timeout", "wall_time", None),
     "sleeps": ("timeout", "wall_time", None),
     "prints without end": ("timeout", "wall_time", None),
+    "makes files without end": ("error", "space", None),
     "writes without end": ("error", "space", None),
     "allocates without end": ("fail", None, None),
     "starts threads without end": ("error", "threads", None),
@@ -637,6 +639,42 @@ ENDS = {
 }
 
 
+def with_main(body):
+    """The program whose kernel writes past its memory, when given 6, with this after its wait."""
+    return kernel("r0/program.cu").replace("#line 1 ", "#include <fcntl.h>\n#include <unistd.h>\n#include <sys/stat.h>\n#line 1 ").replace(
+        "    cudaDeviceSynchronize();", "    cudaDeviceSynchronize(); " + body, 1)
+
+
+def cannot_take_back_what_was_found(d):
+    """By its file, by lines of the same number that say less, by an end that the library did not write."""
+    lies = [{"event": "finding", "id": n, "finding": {"source": "run", "code": "out_of_bounds", "severity": "info", "message": "m"}}
+            for n in range(3)] + [{"event": "end", "how": "exit", "called": True}]
+    text = "".join(json.dumps(x) + "\n" for x in lies)
+    r = d.run_text(with_main("""{ const char *p = getenv("UPSKILLD_RUN_REPORT");
+int kept = unlink(p), made = open("../report/more", O_WRONLY | O_CREAT, 0600), read = open(p, O_RDONLY), f = open(p, O_WRONLY | O_TRUNC);
+dprintf(1, "%%d %%d %%d", kept, made, read); dprintf(f, "%%s", %s); _exit(0); }""" % json.dumps(text)), 6)
+    assert r["stdout"] == "-1 -1 -1" and r["exit_status"] == 0, r
+    assert r["verdict"] == "fail" and "out_of_bounds" in [f["code"] for f in r["findings"] if f["severity"] == "error"], r
+
+
+def may_close_what_it_did_not_open(d):
+    """The report's descriptor is then one of a file of its own, which gets no line of the report."""
+    text = with_main("").replace("unsigned threads", """for (int i = 3; i < 256; i++) close(i);
+    for (int i = 3; i < 20; i++) open("own.txt", O_WRONLY | O_CREAT, 0600);
+    unsigned threads""", 1)
+    r = d.run_text(text, 6)
+    assert r["verdict"] == "fail" and r["findings"][0]["code"] == "out_of_bounds", r
+    assert [(f["name"], f["bytes"]) for f in r["files"]] == [("own.txt", 0)], r["files"]
+
+
+def says_why_the_host_crashed(d):
+    for body, words in (("raise(SIGSEGV);", "ended by signal 11"), ("return deep(argc);", "stack is full"), ("return *(int *)8;", "null pointer")):
+        r = d.run_text("#include <signal.h>\nint cudaFree(void *);\nint deep(int n) { volatile char a[9999]; a[n] = 1; return deep(n + 1) + a[n]; }\n"
+                       "int main(int argc, char **argv) { cudaFree(0); %s }\n" % body)
+        f, = r["findings"]
+        assert f["code"] == "host_crash" and words in f["message"], f
+
+
 os.environ["PROGRAMS_TOKEN"] = "secret"  # the daemon's
 
 
@@ -644,7 +682,7 @@ def means_ill(d, name):
     secret = d.put("secret.txt", "secret")
     begun = time.monotonic()
     r = d.run_text(program(ILL[name], INCLUDES), d.work + "new.txt" if name.startswith("writes e") else d.work + secret,
-                   d.work + secret, timeout_s=20 if "writes w" in name else 3)
+                   d.work + secret, timeout_s=20 if ENDS[name][1] == "space" else 3)
     verdict, code, printed = ENDS[name]
     assert (r["verdict"], r.get("error", {}).get("code")) == (verdict, code), r
     assert len(r["leaks"]) <= 500, len(r["leaks"])
@@ -718,6 +756,8 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
+    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, says_why_the_host_crashed):
+        tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
     for function in (ends_with_the_daemon, no_compiler, bad_compiler):

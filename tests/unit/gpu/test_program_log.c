@@ -130,6 +130,23 @@ Test(program_log, files_by_their_names) {
     source_set_finish(&sources);
 }
 
+/* gcc 12, whose assembler had no memory left. */
+Test(program_log, its_last_words_are_those_on_the_error) {
+    static const char text[] =
+        "gcc: internal compiler error: Segmentation fault signal terminated program as\n"
+        "Please submit a full bug report, with preprocessed source (by using "
+        "-freport-bug).\n"
+        "See <file:///usr/share/doc/gcc-12/README.Bugs> for instructions.\n";
+    struct source_set sources = sources_of();
+    struct program_log log;
+    program_log_read(&log, text, strlen(text), &sources);
+    cr_expect_str_eq(
+        log.last,
+        "gcc: internal compiler error: Segmentation fault signal terminated program as");
+    program_log_finish(&log);
+    source_set_finish(&sources);
+}
+
 /* Every cut, and bytes of every kind: nothing is read behind the end. */
 Test(program_log, survives_anything) {
     struct source_set sources = sources_of();
