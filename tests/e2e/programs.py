@@ -411,6 +411,17 @@ def nothing_launched(d):
     assert r["verdict"] == "pass" and r["note"] and r["api_errors"], r
 
 
+def host_memory_is_in_huge_pages(d):
+    """64 MiB, touched: 16,384 faults by single pages."""
+    with open("/sys/kernel/mm/transparent_hugepage/enabled") as f:
+        if "[never]" in f.read():
+            return
+    r = d.run_text(program("""struct rusage before, after; volatile char *p = malloc(64 << 20); getrusage(RUSAGE_SELF, &before);
+for (size_t k = 0; k < 64 << 20; k += 4096) p[k] = 1;
+getrusage(RUSAGE_SELF, &after); printf("%ld", after.ru_minflt - before.ru_minflt);""", "#include <sys/resource.h>\n"))
+    assert int(r["stdout"]) < 4096, r
+
+
 def says_its_end(d):
     r = d.run_text(program('char b[9] = ""; fgets(b, 9, stdin); fprintf(stderr, "%s-%s-%s", argv[1], argv[2], b); return 3;'),
                    "a b", "--x", stdin="in")
@@ -749,7 +760,7 @@ def main():
                      records_what_comes_before_missing_functions,
                      records_pointers_into_the_middle, large_contents_keep_their_range,
                      records_pointers_in_memory, keeps_what_the_kernel_was_compiled_with,
-                     tells_what_is_wrong_already, constant_floats_that_are_read_vary, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, says_its_end,
+                     tells_what_is_wrong_already, constant_floats_that_are_read_vary, tells_why_nothing_was_recorded, tells_leaks, nothing_launched, host_memory_is_in_huge_pages, says_its_end,
                      a_fail_without_a_finding_has_a_next_step, says_what_it_did_not_check, cleans_output, its_own_path_is_not_shown, files_have_their_own_names, reads_and_writes, gets_what_it_names, several_files,
                      kept, missing_functions, not_compiled, finished_program, refused):
         tap.run(function.__name__.replace("_", " "), function, d)

@@ -336,6 +336,8 @@ static void lanes_one_by_one(const struct atomic *x, const uint64_t *addresses,
 
 /* ---- lanes that need no finding ---- */
 
+#define PREFETCH_SPAN (1u << 16)
+
 /* Memory in which all lanes of the request lie. */
 struct atomic_window {
     uint64_t start; /* the address of its first byte */
@@ -401,15 +403,39 @@ static bool window_write(const struct atomic_window *in, const uint64_t *address
     return fine;
 }
 
-static bool window_of(const struct atomic *x, const uint64_t *addresses, uint32_t mask,
-                      const struct lane_span *s, struct atomic_window *ret) {
+static bool window_find(const struct atomic *x, const struct lane_span *s,
+                        struct atomic_window *ret) {
     const struct access *a = x->access;
     unsigned size = (unsigned)a->bytes * a->count;
     bool shared = in_shared(a, s->least);
     return size % 4 == 0 && a->bytes <= 8 && (s->bits & (size - 1)) == 0 &&
            shared == in_shared(a, s->most) &&
-           (shared ? window_shared(x, s, size, ret) : window_global(x, s, size, ret)) &&
-           window_write(ret, addresses, mask, s, size);
+           (shared ? window_shared(x, s, size, ret) : window_global(x, s, size, ret));
+}
+
+/* The lanes of a hash table or a histogram lie far apart: all their lines are on the way
+ * before the first is used. */
+INLINE void window_prefetch(const struct atomic_window *in, const uint64_t *addresses,
+                            uint32_t mask, const struct lane_span *s) {
+    if (in->shared || s->most - s->least < PREFETCH_SPAN) {
+        return;
+    }
+    bits_each(lane, mask) {
+        uint64_t at = addresses[lane] - in->start;
+        __builtin_prefetch(in->host + at, 1);
+        if (in->shadow) {
+            __builtin_prefetch(in->shadow + at / 4, 1);
+        }
+    }
+}
+
+static bool window_of(const struct atomic *x, const uint64_t *addresses, uint32_t mask,
+                      const struct lane_span *s, struct atomic_window *ret) {
+    if (!window_find(x, s, ret)) {
+        return false;
+    }
+    window_prefetch(ret, addresses, mask, s);
+    return window_write(ret, addresses, mask, s, x->access->bytes * x->access->count);
 }
 
 /* ---- updates without findings ---- */
