@@ -57,10 +57,10 @@ void stream_add_tips(struct stream *s, struct node *const *tips, size_t count) {
     }
 }
 
+/* Takes op over, if it succeeds. */
 static cudart_error capture_put(struct stream *s, enum node_type type, struct op *op) {
     if (s->capture->broken || !op->copy) {
         s->capture->broken = true;
-        op->free(op);
         return CUDART_CAPTURE_INVALIDATED;
     }
     tips_set(s, graph_add(s->capture->graph, type, op, s->tips, s->tip_count));
@@ -81,6 +81,7 @@ static void capture_end(struct capture *c) {
 
 /* ---- operations ---- */
 
+/* The same. */
 static cudart_error put(struct stream *s, enum node_type type, struct op *op,
                         uint64_t *ret_number) {
     int error = queue_error(&runtime.device.queue);
@@ -92,11 +93,9 @@ static cudart_error put(struct stream *s, enum node_type type, struct op *op,
                       "the default stream is used while another one is captured")
             : CUDART_SUCCESS;
     *ret_number = 0;
-    if (code) {
-        op->free(op);
-    } else if (s->capture) {
+    if (!code && s->capture) {
         code = capture_put(s, type, op);
-    } else {
+    } else if (!code) {
         order_put(s, &streams.legacy, op);
         *ret_number = s->last = queue_add(&runtime.device.queue, op);
     }
@@ -108,6 +107,9 @@ cudart_error stream_put_numbered(struct stream *handle, enum node_type type,
     pthread_mutex_lock(&runtime.lock);
     cudart_error code = put(stream_find(handle), type, op, ret_number);
     pthread_mutex_unlock(&runtime.lock);
+    if (code) {
+        op->free(op); /* of an event's mark, that takes the lock */
+    }
     return code;
 }
 

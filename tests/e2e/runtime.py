@@ -59,9 +59,9 @@ def check_bounds(run):
     assert run.findings() == [("out_of_bounds", line_of("a[threadIdx.x + 1] = 1"))], run.findings()
     assert run.one("finding")["host"], "the launch's place"
     error = run.one("api_error")  # what fails behind it fails for the same reason
-    assert error["function"] == "cudaDeviceSynchronize" and error["later"] == 1, error
-    later, = error["later_calls"]
-    assert later["function"] == "cudaMemset" and later["host"][0] != error["host"][0], error
+    assert error["function"] == "cudaDeviceSynchronize" and error["later"] == 2, error
+    later, record = error["later_calls"]
+    assert record["function"] == "cudaEventRecord" and later["function"] == "cudaMemset" and later["host"][0] != error["host"][0], error
     assert not run.events("leak")
 
 

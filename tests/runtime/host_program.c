@@ -168,6 +168,9 @@ static int case_bounds(void) {
     FINE(launch(&past, 1, N, (void *[]){&a}, NULL));
     CHECK(cudaDeviceSynchronize() == 700);
     CHECK(cudaMemset(a, 0, 4) == 700); /* it stays */
+    void *event;
+    FINE(cudaEventCreate(&event));
+    CHECK(cudaEventRecord(event, NULL) == 700);
     return 0;
 }
 
