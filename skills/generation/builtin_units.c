@@ -88,6 +88,14 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
     }
 }
 
+/* What was tried in between, in vain. */
+static void add_tried(struct buf *b, const char *tried) {
+    for (const char *line = tried ? tried : ""; *line; line = text_next_line(line)) {
+        autofree char *command = xstrndup(line, strcspn(line, "\n"));
+        markdown_command(b, "Nor does", command, " work.");
+    }
+}
+
 static bool has_command_change(const struct lesson *f) {
     return any_of(i, 0, f->change_count, f->changes[i].kind == CHANGE_COMMAND);
 }
@@ -110,6 +118,7 @@ static void add_fix(struct units *u, const struct lesson *f) {
     for (size_t i = 0; i < f->change_count; i++) {
         add_change(&b, &f->changes[i]);
     }
+    add_tried(&b, f->tried);
     if (!has_command_change(f) && strcmp(f->verified_by, f->context) != 0) {
         markdown_command(&b, "Then", f->verified_by, " passes.");
     }

@@ -11,6 +11,7 @@
 
 #define REACH 16 /* steps until it is run again */
 #define MAX_TOLD 300u
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #define LEAST_LETTERS 4u /* of a word that an error says */
 
 /* The first pipe of a command and what is behind it, or "". */
@@ -97,7 +98,10 @@ static size_t passed_again(const struct steps *s, size_t at) {
         const struct lesson_step *e = &s->list[i];
         autofree char *there = e->kind == STEP_RUN && e->done ? letters_of(e->text) : xstrdup("");
         if (*there && strcmp(letters, there) == 0) {
-            bool ends = !e->failed && !e->refused && lesson_shows_end(&s->list[at], e, s->list[at].errors[0].quote);
+            const struct lesson_error *error = &s->list[at].errors[0];
+            bool whole = !*pipe_of(e->text) && !lesson_shows(e, error); /* "a; b" hides the end of a */
+            bool ends = !e->failed && !e->refused &&
+                        (whole || lesson_shows_end(&s->list[at], e, error->quote));
             return ends ? i : 0;
         }
         if (e->kind == STEP_EDIT || (step_is_run(e) && e->command.count && !e->failed)) {
@@ -120,6 +124,33 @@ static char *gained_option(const struct lesson_step *failed, const struct lesson
     return NULL;
 }
 
+/* The "$name" of the word without which the error says it: "a/.tsx" of "a/$id.tsx". Or NULL. */
+static char *expanded_name(const char *quote, const char *word) {
+    const char *name = strchr(word, '$');
+    size_t len = name ? 1 + strspn(name + 1, LETTERS "_") : 0;
+    if (len < 2 || strspn(word, "'\"") > (size_t)(name - word)) {
+        return NULL;
+    }
+    size_t open = strspn(word, "'\"");
+    autofree char *read = xasprintf("%.*s%s", (int)(name - word - (ptrdiff_t)open), word + open, name + len);
+    read[strcspn(read, "'\"")] = '\0';
+    bool said = strlen(read) >= 2 * LEAST_LETTERS && strstr(quote, read);
+    return said ? xstrndup(name, len) : NULL;
+}
+
+/* What a shell does to the words is no sentence of the agent's: it is seen in the error. */
+static char *cause_of(const struct lesson_step *failed, const char *now) {
+    for (const char *at = failed->text; strcmp(failed->text, now) != 0 && *at; at += strspn(at, " ")) {
+        autofree char *word = xstrndup(at, strcspn(at, " "));
+        autofree char *name = expanded_name(failed->errors[0].quote, word);
+        if (name) {
+            return xasprintf("The shell takes `%s` for a variable and leaves it out.", name);
+        }
+        at += strlen(word);
+    }
+    return NULL;
+}
+
 /* The error says a word that is spelt otherwise now, or a mark that is gone. */
 static bool says_changed(const char *quote, const char *failed, const char *now) {
     autofree char *said = letters_of(quote), *later = xasprintf(" %s ", now);
@@ -127,8 +158,10 @@ static bool says_changed(const char *quote, const char *failed, const char *now)
         autofree char *word = xstrndup(at, strcspn(at, " ")), *letters = letters_of(word);
         autofree char *whole = xasprintf(" %s ", word);
         size_t len = strlen(letters);
-        if (!strstr(later, whole) && (len >= LEAST_LETTERS ? strstr(said, letters) != NULL
-                                                           : !len && strstr(quote, word))) {
+        autofree char *name = expanded_name(quote, word);
+        if (!strstr(later, whole) &&
+            (name || (len >= LEAST_LETTERS ? strstr(said, letters) != NULL
+                                                                 : !len && strstr(quote, word)))) {
             return true;
         }
         at += strlen(word);
@@ -136,22 +169,72 @@ static bool says_changed(const char *quote, const char *failed, const char *now)
     return false;
 }
 
+/* The line of the output that quotes a mark between blanks which the later command is without:
+ * "The token '&&' is not a valid statement separator". Or NULL. */
+static char *line_of_mark(const struct lesson_step *failed, const char *now) {
+    autofree char *later = xasprintf(" %s ", now);
+    for (const char *at = failed->text; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        autofree char *mark = xasprintf(" %.*s ", (int)len, at);
+        autofree char *quoted = xasprintf("'%.*s'", (int)len, at);
+        const char *said = strpbrk(mark, LETTERS) || strstr(later, mark) ? NULL : strstr(failed->output, quoted);
+        at += len;
+        if (said) {
+            while (said > failed->output && said[-1] != '\n') {
+                said--;
+            }
+            return lesson_cut(said, strcspn(said, "\n"), LESSON_MAX_LINE);
+        }
+    }
+    return NULL;
+}
+
+/* One line, and no more than is needed to know it. */
+static char *shortened(const char *text) {
+    autofree char *tidy = command_tidy(text);
+    size_t len = strcspn(tidy, "\n");
+    char *line = lesson_cut(tidy, len, MAX_TOLD);
+    if (tidy[len] && strlen(line) == len) {
+        char *cut = xasprintf("%s …", line);
+        free(line);
+        return cut;
+    }
+    return line;
+}
+
+/* Without the dots and marks in front of its words: "../bin/x" is "bin/x" from another folder. */
+static char *from_anywhere(const char *text) {
+    struct buf out = BUF_INIT(64u << 10);
+    for (; *text; text++) {
+        bool begins = !out.len || out.data[out.len - 1] == ' ';
+        text += begins ? strspn(text, "./") : 0;
+        buf_addf(&out, "%.*s", *text != '\0', text);
+        if (!*text) {
+            break;
+        }
+    }
+    return buf_detach(&out);
+}
+
 /* What to type or to ask for instead, or NULL. */
 static char *written_now(const struct lesson_step *failed, const struct lesson_step *now) {
-    autofree char *text = command_tidy(now->text);
+    autofree char *option = NULL, *text = shortened(now->text);
     if (strcmp(failed->text, now->text) == 0) {
-        autofree char *option = gained_option(failed, now);
+        option = gained_option(failed, now);
         return option ? xasprintf("%s  # %s", text, option) : NULL;
     }
-    bool explained = says_changed(failed->errors[0].quote, failed->text, now->text);
-    return explained && !command_holds_prose(&failed->command) ? take(text) : NULL;
+    autofree char *here = from_anywhere(failed->text), *there = from_anywhere(now->text);
+    bool plain = strlen(failed->text) <= MAX_TOLD && !strchr(failed->text, '\n') && strcmp(here, there) != 0;
+    autofree char *mark = plain ? line_of_mark(failed, now->text) : NULL;
+    bool explained = mark || (!strstr(failed->text, "git ") && /* it keeps records of the work */
+                              says_changed(failed->errors[0].quote, failed->text, now->text));
+    return plain && explained && !command_holds_prose(&failed->command) ? take(text) : NULL;
 }
 
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
     const struct lesson_step *failed = &s->list[at];
     bool told = failed->kind == STEP_RUN && failed->failed && failed->error_count &&
-                strlen(failed->text) <= MAX_TOLD && !strchr(failed->text, '\n') &&
-                !strstr(failed->text, "git ") && l->fixes.count < LESSONS_MAX_FIXES &&
+                l->fixes.count < LESSONS_MAX_FIXES &&
                 !lesson_list_find(&l->fixes, failed->errors[0].normal);
     size_t end = told ? passed_again(s, at) : 0;
     char *to = end ? written_now(failed, &s->list[end]) : NULL;
@@ -160,10 +243,12 @@ void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
     }
     const struct lesson_step *now = &s->list[end];
     struct lesson *fix = lesson_list_add(&l->fixes);
+    char *mark = strcmp(failed->text, now->text) ? line_of_mark(failed, now->text) : NULL;
     *fix = (struct lesson){.key = xstrdup(failed->errors[0].normal),
-                           .quote = xstrdup(failed->errors[0].quote),
-                           .context = command_tidy(failed->text),
-                           .verified_by = command_tidy(now->text),
+                           .quote = mark ? mark : xstrdup(failed->errors[0].quote),
+                           .context = shortened(failed->text),
+                           .verified_by = shortened(now->text),
+                           .cause = cause_of(failed, now->text),
                            .seen = 1};
     fix->changes = xcalloc(1, sizeof *fix->changes);
     fix->change_count = 1;

@@ -75,6 +75,9 @@ static void add_fix(struct items *items, const struct lesson *f) {
     for (size_t k = 0; k < f->change_count; k++) {
         add_change(&changes, &f->changes[k]);
     }
+    if (f->tried) {
+        buf_addf(&changes, "  in vain: %s\n", f->tried);
+    }
     add_item(items, SHARE_FIXES, &f->evidence,
              "- error (seen %u): %s\n  when running: %s\n%s%s%s%s  then succeeded: %s",
              f->seen, f->quote, f->context, f->cause ? "  the agent said: " : "",

@@ -448,6 +448,7 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
         lessons_find_again(l, s, i);
         if (step_may_fail(step) && step->failed && step->command.count && step->output) {
             find_fix(l, s, i, r);
+            lessons_find_usage(l, s, i, r);
         }
     }
 }

@@ -73,6 +73,13 @@ const char *command_elsewhere(const struct command *failed, const struct command
 /* The settings before the line's first command: "source X && export Y=Z && ". */
 char *command_environment(const char *text);
 char *command_part_text(const char *part); /* as a person would type it */
+#define MAX_LISTED_WORDS 64
+/* The words of a part, which they point into. */
+struct word_list {
+    const char *words[MAX_LISTED_WORDS];
+    size_t lens[MAX_LISTED_WORDS], count;
+};
+void list_words(struct word_list *ret, const char *part);
 /* Whether a word of it is prose, such as an issue's title, or a whole program. */
 bool command_holds_prose(const struct command *c);
 bool command_part_holds_prose(const char *part);
@@ -148,6 +155,11 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
 #define LESSONS_MAX_FIXES 60u
 /* The same letters again: lessons_again.c. */
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
+/* Another command in the place of a failed one that nothing else explains: lessons_usage.c. */
+void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at,
+                        const struct lesson_reader *r);
+/* A part of the line goes on in the background: "&", but neither "&&" nor "2>&1". */
+bool lesson_goes_on(const char *text);
 /* No filter chooses among the lines of its output but the end or the beginning. */
 bool lesson_shows_all(const struct lesson_step *run);
 /* Its end, the line gone, cannot be hidden where its beginning was not. */

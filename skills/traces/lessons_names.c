@@ -83,3 +83,15 @@ bool lesson_names(const char *told, const char *text, const char *known) {
 bool lesson_has_name(const char *text) {
     return next_name(&text, 1) > 0;
 }
+
+bool lesson_has_word(const char *text, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = text; text && len && (at = strstr(at, word)); at += len) {
+        char before = at > text ? at[-1] : ' ';
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)at[len]) &&
+            at[len] != '_') {
+            return true;
+        }
+    }
+    return false;
+}

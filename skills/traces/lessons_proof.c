@@ -28,8 +28,7 @@ static bool proves_run(const struct lesson *fix, const struct failure *f) {
            !any_of(i, f->gone, f->success, step_is_run(&list[i]) && lesson_brings(&list[i]));
 }
 
-/* A part of the line goes on in the background: "&", but neither "&&" nor "2>&1". */
-static bool goes_on(const char *text) {
+bool lesson_goes_on(const char *text) {
     char quote = '\0';
     for (const char *at = text; *at; at++) {
         if (quote ? *at == quote : *at == '\'' || *at == '"') {
@@ -66,7 +65,7 @@ static bool proves_command(const struct failure *f, const struct lesson_change *
             return false;
         }
     }
-    return f->gone == f->success && (goes_on(failed->text) || !goes_on(now->text));
+    return f->gone == f->success && (lesson_goes_on(failed->text) || !lesson_goes_on(now->text));
 }
 
 /* A pipe hides how it ended, and the failed run said most of its lines too: the error may stand

@@ -6,7 +6,6 @@
 #include "base/find.h"
 #include "base/text.h"
 
-#define MAX_WORDS 64
 #define MAX_CHANGED_WORDS 4u
 #define MAX_LINE 600u /* bytes of a command that is told */
 #define MAX_WORD 80u
@@ -23,14 +22,9 @@ bool lesson_shows(const struct lesson_step *s, const struct lesson_error *error)
            (s->output && strstr(s->output, error->quote));
 }
 
-struct word_list {
-    const char *words[MAX_WORDS];
-    size_t lens[MAX_WORDS], count;
-};
-
-static void list_words(struct word_list *ret, const char *part) {
+void list_words(struct word_list *ret, const char *part) {
     ret->count = 0;
-    while (*part && ret->count < MAX_WORDS) {
+    while (*part && ret->count < MAX_LISTED_WORDS) {
         size_t len = strcspn(part, BETWEEN_WORDS);
         ret->words[ret->count] = part;
         ret->lens[ret->count++] = len;

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #define TERSE_LINES 3u
+#define MAX_COMPLAINTS 4u /* lines */
 #define MAX_OPEN 64u /* calls that wait for their result */
 
 struct reading {
@@ -155,6 +156,29 @@ static bool is_cut_off(const struct reading *g, const struct lesson_step *s,
            strncmp(s->output, "Command running in background", 29) == 0;
 }
 
+/* A command that only looks was typed under this name, or a part of it: "grep" for "ugrep". */
+static bool was_typed(const char *text, const char *name) {
+    for (; *name; name++) {
+        if (command_only_looks(name, strlen(name)) && lesson_has_word(text, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All that a command printed is what its own program has against it: "grep: x: No such file". */
+static bool only_complains(const struct lesson_step *s) {
+    size_t lines = 0;
+    for (const char *line = s->output; *line; line = text_next_line(line), lines++) {
+        autofree char *name = xstrndup(line, strcspn(line, ": \n"));
+        bool says = line[strlen(name)] == ':' && was_typed(s->text, name);
+        if (!says || lines == MAX_COMPLAINTS) {
+            return false;
+        }
+    }
+    return lines > 0;
+}
+
 static void judge(struct reading *g, struct lesson_step *s, const struct trace_event *e) {
     bool failed = e->is_error || (e->has_exit && e->exit != 0);
     s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
@@ -162,6 +186,7 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
     s->refused |= !failed && is_cut_off(g, s, e);
     bool looks = s->command.classes & COMMAND_PROBE &&
                  !(failed && s->command.classes & COMMAND_ASKS);
+    failed |= looks && s->kind == STEP_RUN && only_complains(s);
     if (s->kind != STEP_RUN || s->refused || (looks && !failed) ||
         (!failed && !must_look(g, s) && !is_terse(s))) {
         s->failed = failed;

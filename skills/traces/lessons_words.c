@@ -107,18 +107,6 @@ static bool is_dropped(const struct steps *s, size_t at, const char *word) {
     return is_used(s, before, at, word) && !is_used(s, at + 1, at + 1 + LOOK_AHEAD, word);
 }
 
-bool lesson_has_word(const char *text, const char *word) {
-    size_t len = strlen(word);
-    for (const char *at = text; text && len && (at = strstr(at, word)); at += len) {
-        char before = at > text ? at[-1] : ' ';
-        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)at[len]) &&
-            at[len] != '_') {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Its last name that the other text lacks: of "-arch=sm_90" the value. */
 static char *last_name(const char *text, const char *other) {
     char *last = NULL;

@@ -13,12 +13,17 @@ struct codex {
 
 /* --- results --- */
 
+#define DENIED "failed in sandbox: " /* whatever did not end with 0 there; then its output */
+
 /* "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n…", "failed in sandbox …, exit code: 1,
  * stdout: …": the text behind "Output:" or "stdout:". */
 static const char *behind_head(const char *s) {
     const char *output = strstr(s, "\nOutput:\n"), *denied = strstr(s, ", stdout: ");
     if (strncmp(s, "failed in sandbox ", 18) == 0 && denied && denied - s < 1000) {
         return denied + 10;
+    }
+    if (strncmp(s, DENIED, strlen(DENIED)) == 0) {
+        return s + strlen(DENIED);
     }
     bool head = strncmp(s, "Exit code: ", 11) == 0 || strncmp(s, "Chunk ID: ", 10) == 0 ||
                 strncmp(s, "Wall time: ", 11) == 0;
@@ -34,6 +39,9 @@ static struct trace_event *result_of_text(struct trace_build *b, const char *cal
     build_exit_in_text(b, e);
     if (*head) {
         build_set_text(b, e, text, strlen(text));
+    }
+    if (strncmp(s, DENIED, strlen(DENIED)) == 0) {
+        build_failed(b, e);
     }
     return e;
 }

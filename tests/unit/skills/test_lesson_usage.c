@@ -1,0 +1,143 @@
+/* Commands in the place of others that failed, from public sessions, cut short. */
+#include "tests/unit/skills/trace_maker.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+struct told {
+    const char *failed, *error, *passed, *output; /* two lines of a session */
+    const char *from, *to;                        /* the lesson; NULL: none */
+};
+
+static void check(const struct told *c, size_t i) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Check it.");
+    run(&m, c->failed, 1, c->error);
+    run(&m, c->passed, 0, c->output);
+    learn(&l, &m);
+    cr_assert(l.fixes.count == (c->to != NULL), "%zu: %zu", i, l.fixes.count);
+    if (c->to) {
+        const struct lesson_change *change = l.fixes.list[0].changes;
+        cr_expect(change->kind == CHANGE_COMMAND, "%zu", i);
+        cr_expect(strcmp(change->from, c->from) == 0, "%zu: %s", i, change->from);
+        cr_expect(strcmp(change->to, c->to) == 0, "%zu: %s", i, change->to);
+        cr_expect(strstr(c->error, l.fixes.list[0].quote) != NULL, "%zu: %s", i, l.fixes.list[0].quote);
+        cr_expect(l.commands.count == 0, "%zu: no check", i);
+    }
+    lessons_finish(&l);
+    finish(&m);
+}
+
+Test(lesson_usage, what_the_error_names_is_done_otherwise) {
+    static const struct told cases[] = {
+        {"bun run typecheck 2>&1 | head -50", "error: Script not found \"typecheck\"",
+         "bun tsc --noEmit -p apps/web/tsconfig.json", "checked 12 files", "bun run typecheck",
+         "bun tsc --noEmit -p apps/web/tsconfig.json"},
+        {"pnpm test --filter blog", "CACError: Unknown option `--filter`",
+         "pnpm exec vitest run app/blog/list.test.tsx", "12 passed", "pnpm test --filter blog",
+         "pnpm exec vitest run app/blog/list.test.tsx"},
+        {"docker exec web curl -s http://db:80/x",
+         "OCI runtime exec failed: exec failed: exec: \"curl\": executable file not found in $PATH",
+         "docker exec web wget -qO- http://db:80/x", "fine",
+         "docker exec web curl -s http://db:80/x", "docker exec web wget -qO- http://db:80/x"},
+        {"docker exec db pg_ctl reload -D /var/data", "pg_ctl: cannot be run as root",
+         "docker exec db su - postgres -c \"pg_ctl reload -D /var/data\"", "server signaled",
+         "docker exec db pg_ctl reload -D /var/data",
+         "docker exec db su - postgres -c 'pg_ctl reload -D /var/data'"},
+        {"apt-get install -y llvm-dev", "E: Unable to locate package llvm-dev",
+         "apt-get install -y llvm-14-dev", "Setting up llvm-14-dev",
+         "apt-get install -y llvm-dev", "apt-get install -y llvm-14-dev"},
+        /* a container is a thing, not a way to do it */
+        {"docker exec pg-test psql -c x.sql", "Error: No such container: pg-test",
+         "docker exec pg-host psql -c x.sql", "done", NULL, NULL},
+        /* it does nothing: the runner is gone, and nothing came in its place */
+        {"python -m pytest lib/tests/test_a.py", "/usr/bin/python: No module named pytest",
+         "python lib/tests/test_a.py", "", NULL, NULL},
+        /* other ends */
+        {"docker exec web sqlite3 /data/a.db .tables",
+         "OCI runtime exec failed: exec failed: exec: \"sqlite3\": executable file not found in $PATH",
+         "docker exec web curl -s http://db:80/x", "fine", NULL, NULL},
+        {"go test ./internal/... -v", "bash: line 1: go: command not found",
+         "npx vitest run --reporter=verbose", "12 passed", NULL, NULL},
+        {"psql -h localhost -p 5433 -U pet -c q.sql",
+         "psql: error: connection to server at \"localhost\", port 5433 failed: Connection refused",
+         "psql -h localhost -U root -c \"SELECT name FROM pg_user WHERE name = 'pet'\"", "pet", NULL, NULL},
+        /* for less of it */
+        {"pytest a/test_a.py b/test_b.py", "bash: line 1: pytest: command not found",
+         "python -m unittest a/test_a.py", "OK", NULL, NULL},
+        /* a slip in a path */
+        {"../.venv/bin/python -m app", "bash: ../.venv/bin/python: No such file or directory",
+         ".venv/bin/python -m app", "up", NULL, NULL},
+        /* an install is a step before the next run */
+        {"antlr4", "bash: line 1: antlr4: command not found",
+         "pip install antlr4-python3-runtime", "Successfully installed", NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check(&cases[i], i);
+    }
+}
+
+/* What was tried in between failed too; a run that finds errors at places did run. */
+Test(lesson_usage, dead_ends_are_told_with_what_works) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Run the tests.");
+    run(&m, "python -m pytest tests/test_runner/ -v", 1, "python: No module named pytest");
+    run(&m, "python -m django test tests.test_runner", 1,
+        "django.core.exceptions.ImproperlyConfigured: settings are not configured");
+    run(&m, "python tests/runtests.py test_runner", 1,
+        "tests/test_runner/tests.py:31: AssertionError: serialized is not written");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].quote, "python: No module named pytest"));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "python tests/runtests.py test_runner"));
+    cr_expect(eq(str, l.fixes.list[0].tried, "python -m django test tests.test_runner"));
+    lessons_finish(&l);
+    finish(&m);
+}
+
+/* Three runs with other settings, or too few; what failed passes later as it was. */
+static size_t told_settings(size_t failures, bool passes_again) {
+    static const char *const lines[] = {"mvn compile -q", "MAVEN_OPTS=-Xmx900m mvn compile -q",
+                                        "MAVEN_OPTS=-Xmx512m mvn compile -q"};
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Build it.");
+    for (size_t i = 0; i < failures; i++) {
+        run(&m, lines[i], 1, "# error: Native memory allocation (malloc) failed to allocate 2293528 bytes");
+    }
+    run(&m, "MAVEN_OPTS=-Xmx384m mvn compile -q", 0, "done");
+    if (passes_again) {
+        run(&m, "mvn compile -q", 0, "done");
+    }
+    learn(&l, &m);
+    size_t count = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return count;
+}
+
+Test(lesson_usage, settings_count_where_nothing_else_helped) {
+    cr_expect(eq(sz, told_settings(3, false), 1));
+    cr_expect(eq(sz, told_settings(3, true), 0), "it came and went");
+}
+
+/* The same letters: what the shell makes of them, and marks that it does not know. */
+Test(lesson_usage, the_same_letters_otherwise) {
+    static const struct told cases[] = {
+        {"grep -n Chat \"src/$callId.tsx\" | head", "ugrep: warning: src/.tsx: No such file or directory",
+         "grep -n Chat \"src/\\$callId.tsx\" | head", "7: Chat", "grep -n Chat \"src/$callId.tsx\" | head",
+         "grep -n Chat \"src/\\$callId.tsx\" | head"},
+        {"git remote -v && git status",
+         "At line:1 char:15\n+ git remote -v && git status\n+               ~~\n"
+         "The token '&&' is not a valid statement separator in this version.\n"
+         "    + FullyQualifiedErrorId : InvalidEndOfLine",
+         "git remote -v; git status", "origin", "git remote -v && git status", "git remote -v; git status"},
+        {"git add a && git push", "error: failed to push some refs to 'origin'", "git add a; git push", "done",
+         NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check(&cases[i], i);
+    }
+}
