@@ -84,7 +84,13 @@ static void bytes_take_back(struct memory *m, const struct allocation *a) {
     }
 }
 
-static const struct memory_bytes device_bytes_of = {bytes_lend, bytes_take_back};
+static bool is_hosts(uint64_t address) {
+    uint64_t page = address & ~(uint64_t)4095;
+    unsigned char in_memory;
+    return page && !mincore((void *)(uintptr_t)page, 1, &in_memory);
+}
+
+static const struct memory_bytes device_bytes_of = {bytes_lend, bytes_take_back, is_hosts};
 
 /* ---- life ---- */
 

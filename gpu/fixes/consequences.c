@@ -1,6 +1,7 @@
 #include "gpu/fixes/consequences.h"
 
 #include "base/find.h"
+#include "gpu/fixes/mistake.h"
 #include "protocol/finding.h"
 
 #define MAX_RELATED 8
@@ -24,8 +25,7 @@ static bool starts_with(const json_t *finding, const char *text) {
 }
 
 static bool is_error(const json_t *finding) {
-    return json_says(finding, "severity", "error") &&
-           json_says(finding, "source", "nvrtc");
+    return json_says(finding, "severity", "error") && mistake_is_of_front_end(finding);
 }
 
 static bool is_echo(const json_t *finding) {

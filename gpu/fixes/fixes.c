@@ -297,8 +297,7 @@ static void mistake_fix(struct fixer *fixer, json_t *finding) {
     struct mistake m = {.fixer = fixer, .finding = finding};
     autofree char *message = xstrdup(json_get_string(finding, "message", ""));
     m.message = message;
-    const char *source = json_get_string(finding, "source", "");
-    if (strcmp(source, "nvrtc") != 0 && strcmp(source, "ptxas") != 0 &&
+    if (!mistake_is_of_front_end(finding) && !json_says(finding, "source", "ptxas") &&
         !json_says(finding, "code", "static_shared_too_large")) {
         return;
     }

@@ -2,6 +2,10 @@
 
 #include "base/buf.h"
 
+bool mistake_is_of_front_end(const json_t *finding) {
+    return json_says(finding, "source", "nvrtc") || json_says(finding, "source", "nvcc");
+}
+
 /* The last one of that name: a header is compiled through a unit that borrows its name.
  */
 struct fix_text *mistake_source(struct fixer *fixer, const char *display) {

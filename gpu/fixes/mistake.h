@@ -23,6 +23,8 @@ struct mistake {
     size_t word_len;
 };
 
+/* Of NVIDIA's front end, which NVRTC and nvcc share. */
+bool mistake_is_of_front_end(const json_t *finding);
 /* The source with the name `display` in findings, as tokens; NULL if there is none. */
 struct fix_text *mistake_source(struct fixer *fixer, const char *display);
 /* Adds a fix that replaces [start, end) by text; if title is NULL, adds an edit to the

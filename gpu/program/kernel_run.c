@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "base/work.h"
+#include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
 #include "gpu/kernel_run.operation.h"
 #include "gpu/program/program_job.h"
@@ -37,16 +38,22 @@ static void on_saved(void *data) {
     run_end(data, NULL);
 }
 
+static void tell_fixes(json_t *diagnostics, const struct source_set *sources) {
+    fixes_name_packages(diagnostics);
+    fixes_add(diagnostics, sources, "sm_90a");
+    consequences_fold(diagnostics);
+}
+
 static void on_end(const json_t *answer, json_t *worker,
                    const struct check_refusal *refusal, void *data) {
     struct program_run *r = data;
-    r->job = NULL;
+    const struct program_job *job = take(r->job);
     if (!answer) {
         run_end(r, refusal);
         return;
     }
     r->result = json_deep_copy(answer);
-    fixes_name_packages(json_object_get(r->result, "diagnostics"));
+    tell_fixes(json_object_get(r->result, "diagnostics"), program_job_sources(job));
     json_object_set_new(r->result, "worker", worker);
     program_set_summary(r->result);
     program_set_hint(r->result, r->params);

@@ -55,19 +55,48 @@ static void tell_choices(const json_t *result, const json_t *params, struct buf 
     }
 }
 
+/* The first failed call that the program did not check, or else of those that it did the
+ * last, on which it may have ended. */
+static const json_t *call_to_tell(const json_t *result, bool *ret_checked) {
+    const json_t *calls = json_object_get(result, "api_errors"), *last = NULL;
+    json_each(calls, i, call) {
+        *ret_checked = json_is_true(json_object_get(call, "looked_at"));
+        last = call;
+        if (!*ret_checked) {
+            break;
+        }
+    }
+    return last;
+}
+
+static void tell_call(const json_t *call, struct buf *out) {
+    const char *file = json_get_string(call, "file", NULL);
+    buf_addf(out, "%.80s", json_get_string(call, "function", "?"));
+    if (file) {
+        buf_addf(out, " (%.200s:%lld)", file,
+                 (long long)json_get_integer(call, "line", 0));
+    }
+}
+
 void program_set_hint(json_t *result, const json_t *params) {
     autobuf out = BUF_INIT(MAX_HINT);
-    const json_t *first = json_array_get(json_object_get(result, "api_errors"), 0);
+    bool checked = false;
+    const json_t *call = call_to_tell(result, &checked);
     if (!json_says(result, "verdict", "fail") ||
         findings_count(json_object_get(result, "findings"), FINDING_ERROR)) {
         return;
     }
-    if (first) {
-        buf_addf(&out, "begin with the first failed call, %.80s: what follows may come of it",
-                 json_get_string(first, "function", "?"));
+    if (call && !checked) {
+        buf_adds(&out, "begin with the failed call ");
+        tell_call(call, &out);
+        buf_adds(&out, ": what follows may come of it");
     } else if (json_get_integer(result, "exit_status", 1) != 0) {
         tell_end(result, &out);
         tell_choices(result, params, &out);
+        if (call) {
+            buf_adds(&out, "; it had checked a call that failed, which may be why: ");
+            tell_call(call, &out);
+        }
     } else {
         buf_adds(&out, "only `strict` makes this fail: see the warnings and leaks");
     }

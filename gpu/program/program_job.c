@@ -15,6 +15,7 @@ struct program_job {
     char **roots, **include_dirs;
     struct work *work; /* a thread gathers the sources */
     struct buf request;
+    struct source_set sources;
     struct pool_job *job;
     program_job_end *end;
     void *data;
@@ -33,6 +34,7 @@ static void job_end(struct program_job *j, const json_t *answer, json_t *worker)
     strings_free(j->roots);
     strings_free(j->include_dirs);
     buf_finish(&j->request);
+    source_set_finish(&j->sources);
     free(j);
 }
 
@@ -76,7 +78,11 @@ static void gather_on_thread(void *data) {
                                         .default_arch = "sm_90a",
                                         .compiler = ""};
     j->refused = program_request(j->params, (const char *const *)j->roots, &places,
-                                 &j->request, &j->refusal) < 0;
+                                 &j->request, &j->sources, &j->refusal) < 0;
+}
+
+const struct source_set *program_job_sources(const struct program_job *j) {
+    return &j->sources;
 }
 
 static void on_gathered(void *data) {

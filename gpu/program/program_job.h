@@ -17,3 +17,5 @@ typedef void program_job_end(const json_t *answer, json_t *worker,
 struct program_job *program_job_start(struct call *call, const json_t *params,
                                       program_job_end *end, void *data);
 void program_job_cancel(struct program_job *j);
+/* What the compiler was given; from the end's call, which frees it. */
+const struct source_set *program_job_sources(const struct program_job *j);

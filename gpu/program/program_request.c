@@ -271,7 +271,7 @@ static int request_make(struct request_making *m, struct buf *out) {
 
 int program_request(const json_t *params, const char *const *roots,
                     const struct check_places *places, struct buf *out,
-                    struct check_refusal *refusal) {
+                    struct source_set *ret_sources, struct check_refusal *refusal) {
     struct err err = {0};
     struct request_making m = {.params = params,
                                .roots = roots,
@@ -282,7 +282,7 @@ int program_request(const json_t *params, const char *const *roots,
     int r =
         program_words_read(json_object_get(params, "options"), &m.words, &m.left, &err);
     r = r < 0 ? bad_option(&m, &err) : request_make(&m, out);
-    source_set_finish(&m.sources);
+    *ret_sources = m.sources;
     json_t *const all[] = {m.words, m.left, m.units, m.include_dirs};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         json_decref(all[i]);

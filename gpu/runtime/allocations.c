@@ -182,9 +182,12 @@ static cudart_error check_free(const struct freeing *f) {
         return tell_wrong(f, "this allocation has been freed before");
     }
     if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
-        return tell_wrong(f, f->kinds
-                                 ? "this is not pinned host memory: cudaFree frees it"
-                                 : "this is pinned host memory: cudaFreeHost frees it");
+        char what[320];
+        (void)snprintf(what, sizeof what, "this is %s: %s", a->name,
+                       a->flags & DEVICE_REGISTERED ? "cudaHostUnregister releases it"
+                       : a->flags & DEVICE_PINNED   ? "cudaFreeHost frees it"
+                                                    : "cudaFree frees it");
+        return tell_wrong(f, what);
     }
     return CUDART_SUCCESS;
 }

@@ -54,9 +54,10 @@ struct leak {
 };
 
 static const char *kind_of(const struct allocation *a) {
-    return a->flags & DEVICE_MANAGED  ? "managed"
-           : a->flags & DEVICE_PINNED ? "pinned"
-                                      : "device";
+    return a->flags & DEVICE_MANAGED      ? "managed"
+           : a->flags & DEVICE_PINNED     ? "pinned"
+           : a->flags & DEVICE_REGISTERED ? "registered"
+                                          : "device";
 }
 
 #define LEAKS_MAX 200

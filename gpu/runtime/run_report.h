@@ -32,8 +32,8 @@
  *    afterwards, or asked for an error's name or text, "message"?: the reason, "host",
  *    "later"?: calls that failed because this error lasts, "later_calls"?: the first few
  *    places of them, [{"function", "host"}]}
- *   {"event": "leak", "id", "bytes", "count", "kind": "device" "managed" "pinned",
- *    "host"}
+ *   {"event": "leak", "id", "bytes", "count", "kind": "device" "managed" "pinned"
+ *    "registered", "host"}
  *   {"event": "skipped", "id": 1, "launches": in all, "sets": cudaMemset calls,
  *    "kernels": {mangled name: launches}}
  *   {"event": "unsupported", "what": an instruction, module or feature, "message"}

@@ -60,6 +60,16 @@ def finds(d):
     assert f["related"][-1]["file"] == "count.cu" and f["related"][-1]["line"] == 5, f
 
 
+def tells_whose_memory_it_was(d):
+    r = d.run_text(kernel("r0/program.cu").replace("stub(d, threads); /*", "stub(h, threads); /*"))
+    f, = r["findings"]
+    assert f["code"] == "out_of_bounds" and f["line"] == 7 and "not an address of device memory, but of the host's own" in f["message"], f
+    r = d.run_text(program("static char b[4096]; cudaHostRegister(b, 4096, 0); cudaFree(b);", "int cudaHostRegister(void *, long, int), cudaFree(void *);\n"))
+    f, = r["findings"]
+    assert f["code"] == "invalid_free" and f["message"].endswith("this is registered host memory: cudaHostUnregister releases it"), f
+    assert [(x["kind"], x["bytes"]) for x in r["leaks"]] == [("registered", 4096)], r["leaks"]
+
+
 def finds_what_nobody_wrote(d):
     """Three threads for four elements: the copy's line, and no fail."""
     r = d.run(d.put("count.cu", kernel()), 3)
@@ -435,8 +445,12 @@ def a_fail_without_a_finding_has_a_next_step(d):
                          "if it wants arguments, give them as `args`"), r
     r = d.run_text(program("cudaFree(0); raise(SIGTERM);", "#include <signal.h>\nint cudaFree(void *);\n"), 1)
     assert r["hint"] == "no check says why: the program itself ended by SIGTERM, and launched no kernel", r
-    r = d.run_text(program("void *p; return cudaMalloc(&p, 1ull << 60);", "int cudaMalloc(void **, size_t);\n"))
-    assert "first failed call, cudaMalloc" in r["hint"], r
+    r = d.run_text(program("void *p; cudaMalloc(&p, 1ull << 60);\nint bad = cudaMalloc(&p, 2ull << 60);\nreturn bad;",
+                           "int cudaMalloc(void **, size_t);\n"))
+    assert r["hint"] == "begin with the failed call cudaMalloc (program.cu:8): what follows may come of it", r
+    r = d.run_text(program("void *p; if (cudaMalloc(&p, 1ull << 60)) return 7;", "int cudaMalloc(void **, size_t);\n"))
+    assert r["hint"] == ("no check says why: the program itself ended with status 7, and launched no kernel; if it wants arguments, give them as "
+                         "`args`; it had checked a call that failed, which may be why: cudaMalloc (program.cu:8)"), r
     d.put("wrong.cu", kernel("r0/wrong.cu").replace("!= i;", "!= 2 * i;").replace("return 0", "return bad"))
     r = d.run("wrong.cu", 4)
     assert r["verdict"] == "fail" and r["hint"].endswith('after printing "3 wrong"; races were not looked for (`checks` all)'), r
@@ -585,6 +599,21 @@ def bad_compiler(program_path):
         assert r["verdict"] == "error" and r["error"]["code"] == code, (nvcc, r)
         d.close()
     assert not os.path.exists("/tmp/programs-touched")
+
+
+def nvcc_errors_have_the_fixes_of_kernel_check(program_path):
+    d = Daemon(program_path, nvcc="""#!/bin/sh
+echo 'r0/program.cu(2): error: identifier "uint32_t" is undefined
+  uint32_t x;
+  ^
+'; exit 2
+""")
+    r = d.run_text("int main() {\nuint32_t x;\n}\n")
+    finding, = r["diagnostics"]
+    fix, = finding["fixes"]
+    assert finding["source"] == "nvcc" and fix["title"] == "add #include <cstdint>", r
+    assert [(e["file"], e["text"]) for e in fix["edits"]] == [("program.cu", "#include <cstdint>\n")], fix
+    d.close()
 
 
 def no_compiler(program_path):
@@ -752,7 +781,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
+    for function in (passes, finds, tells_whose_memory_it_was, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
                      what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,
@@ -771,7 +800,7 @@ def main():
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
-    for function in (ends_with_the_daemon, no_compiler, bad_compiler):
+    for function in (ends_with_the_daemon, nvcc_errors_have_the_fixes_of_kernel_check, no_compiler, bad_compiler):
         tap.run(function.__name__.replace("_", " "), function, upskilld)
     return tap.end()
 

@@ -82,9 +82,14 @@ void access_fault_global(const struct access_fault *f) {
     const struct allocation *near = before;
     uint64_t behind = before && past >= before->bytes ? past - before->bytes : 0;
     if ((!before && gap > FAR) || (behind > FAR && gap > FAR)) {
+        const struct memory_bytes *bytes = f->warp->processor->run->memory->bytes;
         snprintf(text, sizeof text, "0x%llx is not an address of device memory%s",
                  (unsigned long long)f->address,
-                 f->address < 4096 ? " (null pointer)" : "");
+                 f->address < 4096 ? " (null pointer)"
+                 : bytes->is_hosts && bytes->is_hosts(f->address)
+                     ? ", but of the host's own, which kernels cannot use: give them "
+                       "memory of cudaMalloc or cudaMallocManaged"
+                     : "");
         access_fault(f, FINDING_OUT_OF_BOUNDS, NULL, 0, text);
         return;
     }

@@ -61,6 +61,8 @@ struct memory_bytes {
      * memory. */
     uint8_t *(*lend)(struct memory *m, const struct allocation *a);
     void (*take_back)(struct memory *m, const struct allocation *a);
+    /* Whether the process has memory of its own there; NULL: nobody asks. */
+    bool (*is_hosts)(uint64_t address);
 };
 #define MEMORY_PADDING 64u /* vector loads may pass the end */
 /* Asks for huge pages for memory that will be accessed everywhere, because the rows of a
