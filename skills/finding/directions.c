@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/strings.h"
+#include "base/text.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/models/model_client.h"
 
@@ -11,6 +13,8 @@
 #define AT_ONCE 16u
 #define PATIENCE_MS 10000u     /* of a waiter, and of one question */
 #define KEPT_MAX (256u << 20)  /* bytes of all directions */
+#define SHORTEST 64            /* bytes; of a shorter text no model says it is too long */
+#define SAME_MODEL 0.98        /* cosine of one text's vectors, whatever the server's load */
 #define ASKED json_integer(-1) /* in `known`, of what is not there yet */
 
 struct direction {
@@ -22,7 +26,7 @@ struct direction {
 struct direction_question {
     struct directions *directions;
     struct model_call *call; /* NULL: the place is free */
-    json_t *wanted;          /* {"key", "text"} */
+    json_t *wanted;          /* {"key", "text"}; "again": asked past the cache */
 };
 
 struct directions {
@@ -38,7 +42,11 @@ struct directions {
     uint64_t since_ms; /* when they began */
     LIST_HEAD(, directions_wait) waiting;
     bool closing;
+    bool proved;       /* that the endpoint's model is still the one whose answers are kept */
+    size_t failed;     /* questions in a row */
+    bool late;         /* a text failed for a reason that may pass */
     char problem[512]; /* what ends all questions */
+    char refusal[512]; /* what the endpoint said of the last text that it refused */
 };
 
 /* --- what is kept --- */
@@ -49,6 +57,7 @@ static void forget_all(struct directions *d) {
     }
     free(take(d->list));
     d->count = d->bytes = 0;
+    d->proved = false;
     json_object_clear(d->known);
     json_array_clear(d->queue);
 }
@@ -61,21 +70,26 @@ static const struct direction *find_direction(const struct directions *d,
 }
 
 /* numbers: whole ones of a byte each. */
-static void keep(struct directions *d, const char *key, const json_t *numbers) {
-    struct direction kept = {.count = json_array_size(numbers)};
+static struct direction read_direction(const json_t *numbers) {
+    struct direction ret = {.count = json_array_size(numbers)};
     double squares = 0;
-    kept.numbers = xcalloc(kept.count, 1);
+    ret.numbers = xcalloc(ret.count + 1, 1);
     json_each(numbers, i, number) {
-        kept.numbers[i] = (int8_t)json_integer_value(number);
-        squares += kept.numbers[i] * kept.numbers[i];
+        ret.numbers[i] = (int8_t)json_integer_value(number);
+        squares += ret.numbers[i] * ret.numbers[i];
     }
-    kept.length = sqrt(squares);
+    ret.length = sqrt(squares);
+    return ret;
+}
+
+static void keep(struct directions *d, const char *key, const json_t *numbers) {
     if (!(d->count & (d->count - 1))) {
         d->list = xreallocarray(d->list, d->count ? 2 * d->count : 1, sizeof *d->list);
     }
     json_object_set_new(d->known, key, json_integer((json_int_t)d->count));
-    d->list[d->count++] = kept;
-    d->bytes += kept.count + sizeof kept;
+    struct direction *kept = &d->list[d->count++];
+    *kept = read_direction(numbers);
+    d->bytes += kept->count + sizeof *kept;
 }
 
 const json_t *directions_known(const struct directions *d) {
@@ -89,6 +103,10 @@ static double cosine(const struct direction *a, const struct direction *b) {
         product += a->numbers[i] * b->numbers[i];
     }
     return a->count == b->count ? (double)product / (a->length * b->length) : NAN;
+}
+
+const char *directions_refusal(const struct directions *d, const char *key) {
+    return !key || json_get_integer(d->known, key, 0) < 0 ? d->refusal : NULL;
 }
 
 json_t *directions_near(const struct directions *d, const char *key) {
@@ -148,18 +166,23 @@ static void give_up(struct directions *d, const char *why) {
     }
 }
 
-/* Texts that were requested and not delivered are requested again by the next caller. */
+/* Texts that were requested and not delivered are requested again by the next caller,
+ * those that the endpoint refused only where it answered nothing else. */
 static void drop_problem(struct directions *d) {
-    d->problem[0] = '\0';
+    json_int_t least = d->problem[0] ? 0 : DIRECTION_REFUSED;
     autojson *known = json_object();
     json_each_member(d->known, key, place) {
-        if (json_integer_value(place) >= 0) {
+        json_int_t at = json_integer_value(place);
+        if (at >= 0 || at == least) {
             json_object_set(known, key, place);
         }
     }
     json_t *old = d->known;
     d->known = json_incref(known);
     json_decref(old);
+    d->problem[0] = '\0';
+    d->failed = 0;
+    d->late = false;
 }
 
 static bool is_over(const struct directions *d) {
@@ -176,6 +199,9 @@ static bool takes_long(const struct directions *d, char text[static 160]) {
 
 static void tell_who_waits(struct directions *d) {
     char problem[sizeof d->problem];
+    if (is_over(d) && (d->late || !d->count)) {
+        give_up(d, d->refusal);
+    }
     memcpy(problem, d->problem, sizeof problem);
     if (is_over(d)) {
         drop_problem(d);
@@ -195,6 +221,7 @@ static int ask_next(struct directions *d, struct direction_question *q, struct e
     const struct model_request request = {.model = &d->model,
                                           .messages = &message,
                                           .message_count = 1,
+                                          .no_cache = json_get_bool(wanted, "again", 0),
                                           .deadline_ms = PATIENCE_MS};
     json_array_remove(d->queue, last);
     q->directions = d;
@@ -217,22 +244,104 @@ static void ask_on(struct directions *d) {
     }
 }
 
+/* Keeps the first half, the model reads no more of it. */
+static bool ask_shorter(struct directions *d, const json_t *wanted,
+                        const struct model_answer *a) {
+    const char *text = json_get_string(wanted, "text", "");
+    size_t half = text_cut(text, strlen(text), strlen(text) / 2);
+    if (strcmp(a->reason, "context_too_long") != 0 || half < SHORTEST) {
+        return false;
+    }
+    json_array_append_new(d->queue,
+                          json_pack("{s:O,s:o}", "key", json_object_get(wanted, "key"),
+                                    "text", json_text(text, half)));
+    return true;
+}
+
+/* Because of the text itself, as far as one failure tells. */
+static bool is_refusal(const struct model_answer *a) {
+    static const char *const reasons[] = {"context_too_long", "bad_request", "bad_answer",
+                                          "answer_too_large", "server_error", NULL};
+    return strings_have(reasons, a->reason);
+}
+
+/* The others are asked on, unless the endpoint answers none of them. */
+static void set_aside(struct directions *d, const char *key,
+                      const struct model_answer *a) {
+    snprintf(d->refusal, sizeof d->refusal, "%s",
+             a->message[0] ? a->message : "the endpoint gave no vector");
+    if (is_refusal(a)) {
+        json_object_set_new(d->known, key, json_integer(DIRECTION_REFUSED));
+    } else {
+        d->late = true;
+    }
+    if (++d->failed == AT_ONCE) {
+        give_up(d, d->refusal);
+    }
+}
+
+static void tell_other_model(struct directions *d) {
+    forget_all(d);
+    give_up(d, "the endpoint's vectors are not those that it gave before: where it serves "
+               "another model now, say so with `model` in the configuration");
+}
+
+/* A server may serve another model under the same name than the one whose answers were
+ * kept: one of them is asked again. */
+static void prove(struct directions *d, const json_t *wanted) {
+    d->proved = true;
+    json_array_append_new(d->queue,
+                          json_pack("{s:O,s:O,s:b}", "key", json_object_get(wanted, "key"),
+                                    "text", json_object_get(wanted, "text"), "again", 1));
+}
+
+static void take_numbers(struct directions *d, const json_t *wanted,
+                         const json_t *numbers, bool cached) {
+    const char *key = json_get_string(wanted, "key", "");
+    d->failed = 0;
+    keep(d, key, numbers);
+    if (d->list[0].count != d->list[d->count - 1].count) {
+        tell_other_model(d);
+    } else if (cached && !d->proved) {
+        prove(d, wanted);
+    }
+}
+
+static void compare_again(struct directions *d, const json_t *wanted,
+                          const json_t *numbers) {
+    const struct direction fresh = read_direction(numbers), *kept = find_direction(
+                                       d, json_get_string(wanted, "key", ""));
+    autofree int8_t *bytes = fresh.numbers;
+    if (kept && fresh.count && !(cosine(kept, &fresh) > SAME_MODEL)) { /* or NAN */
+        tell_other_model(d);
+    }
+}
+
+static void take_answer(struct directions *d, const json_t *wanted,
+                        const struct model_answer *a) {
+    autofree char *text = xstrdup(a->text);
+    autojson *numbers =
+        a->outcome == MODEL_ANSWERED ? json_parse(text, strlen(text), NULL) : NULL;
+    if (json_get_bool(wanted, "again", 0)) {
+        compare_again(d, wanted, numbers);
+    } else if (d->bytes > KEPT_MAX) {
+        give_up(d, "the skills' vectors take more than 256 MiB");
+    } else if (json_array_size(numbers)) {
+        take_numbers(d, wanted, numbers, a->cached);
+    } else if (!ask_shorter(d, wanted, a)) {
+        set_aside(d, json_get_string(wanted, "key", ""), a);
+    }
+}
+
 static void on_answer(struct model_call *call, const struct model_answer *a, void *data) {
     struct direction_question *q = data;
     struct directions *d = q->directions;
     (void)call;
     autojson *wanted = take(q->wanted);
-    autofree char *text = xstrdup(a->text);
-    autojson *numbers =
-        a->outcome == MODEL_ANSWERED ? json_parse(text, strlen(text), NULL) : NULL;
     q->call = NULL;
     d->in_flight--;
-    if (d->bytes > KEPT_MAX) {
-        give_up(d, "the skills' vectors take more than 256 MiB");
-    } else if (json_array_size(numbers)) {
-        keep(d, json_get_string(wanted, "key", ""), numbers);
-    } else {
-        give_up(d, a->message[0] ? a->message : "the endpoint gave no vector");
+    if (!d->problem[0]) {
+        take_answer(d, wanted, a);
     }
     ask_on(d);
     tell_who_waits(d);

@@ -28,7 +28,13 @@ int directions_ask(struct directions *d, const json_t *wanted,
                    struct directions_wait *wait, struct err *err);
 void directions_leave(struct directions_wait *wait); /* the caller no longer waits */
 
-/* The keys whose embeddings are available or requested. Borrowed. */
+/* The keys whose embeddings are available or requested, and those that the endpoint
+ * refused while it answered others: {key: DIRECTION_REFUSED or another number}. Borrowed.
+ */
+#define DIRECTION_REFUSED (-2)
 const json_t *directions_known(const struct directions *d);
+/* What the endpoint said when it refused this text; the last of all without key. NULL: it
+ * did not. */
+const char *directions_refusal(const struct directions *d, const char *key);
 /* {other: cosine} for all keys except key, -1…1: new reference. */
 json_t *directions_near(const struct directions *d, const char *key);

@@ -13,7 +13,8 @@
 #include "skills/skill_list.operation.h"
 #include "skills/skill_operations.h"
 
-#define TASK_MAX 8000u /* bytes of a task that are compared */
+#define TASK_MAX 8000u   /* bytes of a task that are compared */
+#define TASK_KEY "task " /* and the text; a skill's is its digest */
 
 struct finding {
     struct skills *skills;
@@ -51,18 +52,42 @@ static void reply_or_fail(struct call *call, json_t *result, const struct err *e
     }
 }
 
+static size_t refused_skills(const struct finding *f) {
+    size_t count = 0;
+    json_each_member(directions_known(f->directions), key, place) {
+        count += json_integer_value(place) == DIRECTION_REFUSED &&
+                 strncmp(key, TASK_KEY, strlen(TASK_KEY)) != 0;
+    }
+    return count;
+}
+
+static void add_problem(const struct finding *f, json_t *result) {
+    size_t refused = !f->problem && f->key ? refused_skills(f) : 0;
+    autofree char *why =
+        f->problem ? xasprintf("embeddings were not used: %s", f->problem)
+        : refused  ? xasprintf("the embeddings' endpoint refused %zu skills, which are "
+                               "found by words only: %s",
+                               refused, directions_refusal(f->directions, NULL))
+                   : NULL;
+    if (why) {
+        json_object_set_new(result, "problem", json_clean_z(why));
+    }
+}
+
 static void answer(struct finding *f) {
     struct err err = {0};
     const json_t *params = call_params(f->call);
+    if (f->key && !f->problem) {
+        f->problem = directions_refusal(f->directions, f->key);
+    }
     autojson *near =
         f->key && !f->problem ? directions_near(f->directions, f->key) : NULL;
     json_t *result =
         catalog_find_near(skills_catalog(f->skills), json_get_string(params, "task", ""),
                           (unsigned)json_get_integer(params, "limit", 5), f->scopes,
                           json_get_string(params, "model", NULL), near, &err);
-    if (result && f->problem) {
-        autofree char *why = xasprintf("embeddings were not used: %s", f->problem);
-        json_object_set_new(result, "problem", json_clean_z(why));
+    if (result) {
+        add_problem(f, result);
     }
     reply_or_fail(f->call, result, &err);
 }
@@ -117,7 +142,7 @@ static json_t *wanted_texts(struct finding *f, struct evaluation_room *room) {
     size_t len = text_cut(task, strlen(task), TASK_MAX);
     autofree char *text =
         xasprintf("%s%.*s", prefix(room, "embeddings_query_prefix"), (int)len, task);
-    f->key = xasprintf("task %s", text);
+    f->key = xasprintf(TASK_KEY "%s", text);
     json_t *wanted =
         catalog_texts(skills_catalog(f->skills), prefix(room, "embeddings_text_prefix"),
                       directions_known(f->directions));

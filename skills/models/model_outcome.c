@@ -209,7 +209,7 @@ static void commit_quirks(struct model_call *call) {
 }
 
 /* No tokenizer in use puts over 8 bytes on a token on average; text outside ASCII costs
- * less than our estimate says. */
+ * less than our estimate says. What a text begins with is enough for its direction. */
 static bool is_cut(const struct model_call *call) {
     uint64_t bytes = call->ask.system ? strlen(call->ask.system) : 0;
     uint64_t estimate = call_estimate(call, call->ask.system);
@@ -217,8 +217,8 @@ static bool is_cut(const struct model_call *call) {
         bytes += strlen(call->messages[i].text);
     }
     const struct model_usage *u = &call->reply.usage;
-    return u->reported && estimate > CUT_FROM && u->input < estimate / 2 &&
-           u->input < bytes / 8;
+    return u->reported && call->model.api != MODEL_EMBEDDINGS && estimate > CUT_FROM &&
+           u->input < estimate / 2 && u->input < bytes / 8;
 }
 
 static void say_cut(struct model_call *call) {

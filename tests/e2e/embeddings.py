@@ -5,8 +5,9 @@ usage: embeddings.py UPSKILLD
 
 The vectors are scripted: they prove how they are used, not how good a model's are.
 """
-import os, sys, time
+import os, shutil, sys, time
 
+import scratch
 from evaluate_support import Daemon, KEY, Model, Tap
 
 SKILLS = {"bread-baking": "Bakes loaves of bread at home, step by step. Use for dough and ovens.",
@@ -24,20 +25,27 @@ embeddings: %s
 models:
   near: {api: openai, base_url: "%s", model: tiny, key_env: NEAR_KEY}
   slow: {api: openai, base_url: "%s", model: slow}
+  short: {api: openai, base_url: "%s", model: short}
+  picky: {api: openai, base_url: "%s", model: picky}
   broken: {api: openai, base_url: "%s", model: down}
   wrong: {api: anthropic, base_url: "%s", model: tiny}
 """
 
 
-def with_daemon(program, use, run, skills=SKILLS, vectors=VECTORS):
-    model = Model(vectors=vectors)
-    config = CONFIG % ((use,) + (model.url,) * 4) if use else ""
-    daemon = Daemon(program, config=config, env={"NEAR_KEY": KEY})
+def start(program, use, model, skills=SKILLS, home=None):
+    config = CONFIG % ((use,) + (model.url,) * 6) if use else ""
+    daemon = Daemon(program, home=home, config=config, env={"NEAR_KEY": KEY})
     for name, description in skills.items():
         folder = "%s/work/skills/%s" % (daemon.home, name)
         os.makedirs(folder, exist_ok=True)
         with open(folder + "/SKILL.md", "w") as f:
             f.write("---\nname: %s\ndescription: %s\n---\n# %s\n\nDo it.\n" % (name, description, name))
+    return daemon
+
+
+def with_daemon(program, use, run, skills=SKILLS, vectors=VECTORS):
+    model = Model(vectors=vectors)
+    daemon = start(program, use, model, skills)
     try:
         run(daemon, model)
         assert daemon.close() == 0, daemon.said
@@ -147,12 +155,61 @@ def an_endpoint_that_fails_is_told_and_words_decide(program):
     with_daemon(program, "wrong", wrong)
 
 
+def a_text_too_long_for_the_model_is_asked_in_part(program):
+    long = "Cuts glass. Use for %s." % ("panes, bottles and mirrors of every size, " * 14)
+    skills = dict(MANY, **{"glass-cutting": long})
+
+    def run(daemon, model):
+        result = find(daemon, UNSAID + " " + "and then some more of it " * 30)
+        assert "problem" not in result, result
+        assert order(result)[0] == "qvx-zrt", result
+        texts = [b["input"] for b in model.get("/requests")]
+        glass = [t for t in texts if t.startswith("glass-cutting: ")]
+        assert len(glass[0]) > 600 and len(glass[-1]) <= 200 and glass[0].startswith(glass[-1]), glass
+    with_daemon(program, "short", run, skills, [["tomatoes", "qvx"]])
+
+
+def a_text_that_is_refused_costs_no_other_its_vector(program):
+    skills = dict(MANY, **{"no-reading": "Folds unreadable figures."})
+
+    def run(daemon, model):
+        for _ in range(2):
+            result = find(daemon, UNSAID)
+            assert order(result)[0] == "qvx-zrt", result
+            assert "refused 1 skill" in result["problem"] and "this text is refused" in result["problem"], result
+        asked = [b["input"] for b in model.get("/requests")].count("no-reading: Folds unreadable figures.")
+        assert asked == 1, asked
+        result = find(daemon, "unreadable tomatoes")
+        assert "were not used: " in result["problem"] and "this text is refused" in result["problem"], result
+    with_daemon(program, "picky", run, skills, [["tomatoes", "qvx"]])
+
+
+def another_model_under_the_same_name_is_told(program):
+    """Whether its vectors are as long as the former's or not: those kept from before would compare with nothing."""
+    model, home = Model(vectors=VECTORS), scratch.folder("embeddings-")
+    others = [["log", "h100"], ["something for", "network"]], VECTORS + [["home"]]
+    try:
+        for vectors in (VECTORS, *others, VECTORS):
+            model.post("/vectors", vectors)
+            daemon = start(program, "near", model, home=home)
+            for task in (TASK, "a loaf of bread"):
+                problem = find(daemon, task).get("problem", "")
+                assert ("serves another model now" in problem) == (vectors in others), (vectors, problem)
+            assert daemon.close() == 0, daemon.said
+    finally:
+        model.close()
+        shutil.rmtree(home, ignore_errors=True)
+
+
 def main():
     tap, program = Tap(), os.path.abspath(sys.argv[1])
     for test in (asks_for_the_task_and_every_skill_once, a_model_is_told_which_text_is_which,
                  what_stands_out_moves_up, what_no_word_finds_is_found,
                  a_first_look_that_takes_long_is_told_and_goes_on,
-                 an_endpoint_that_fails_is_told_and_words_decide):
+                 an_endpoint_that_fails_is_told_and_words_decide,
+                 a_text_too_long_for_the_model_is_asked_in_part,
+                 a_text_that_is_refused_costs_no_other_its_vector,
+                 another_model_under_the_same_name_is_told):
         tap.run(test.__name__.replace("_", " "), test, program)
     return tap.end()
 

@@ -35,8 +35,12 @@ class Model:
     def stats(self):
         return self.get("/stats")
 
+    def post(self, path, body=None):
+        data = json.dumps(body).encode()
+        urllib.request.urlopen(urllib.request.Request(self.base + path, data, method="POST"), timeout=10).read()
+
     def reset(self):
-        urllib.request.urlopen(urllib.request.Request(self.base + "/reset", method="POST"), timeout=10).read()
+        self.post("/reset")
 
     def student(self, behaviour, name="s"):
         return {"name": name, "api": "openai", "base_url": self.url, "model": "%s:%s" % (name, behaviour)}

@@ -434,7 +434,8 @@ class Connection:
 
     async def embed(self, headers, body):
         """A vector of ones at the places whose words are in the text; `vectors` of the script are
-        lists of such words. Model "down" fails, "slow" takes five seconds."""
+        lists of such words. Model "down" fails, "slow" takes five seconds, "short" reads 200 characters at most
+        and says it as llama-server does, "picky" refuses texts with "unreadable" in them."""
         state = self.state
         state.requests += 1
         state.headers = headers
@@ -444,6 +445,14 @@ class Connection:
             return
         await asyncio.sleep(5 * (body["model"] == "slow"))
         text = body["input"].lower()
+        if body["model"] == "short" and len(text) > 200:
+            await self.reply(500, {"error": {"code": 500, "type": "server_error", "message":
+                                   "input (%d tokens) is too large to process. increase the physical batch size "
+                                   "(current batch size: 200)" % len(text)}})
+            return
+        if body["model"] == "picky" and "unreadable" in text:
+            await self.reply(400, {"error": {"type": "invalid_request_error", "message": "this text is refused"}})
+            return
         vector = [0.01] + [float(any(word in text for word in words)) for words in state.vectors]
         await self.reply(200, {"object": "list", "model": body["model"],
                                "data": [{"object": "embedding", "index": 0, "embedding": vector}],
@@ -464,6 +473,9 @@ class Connection:
             await self.reply(200, self.state.bodies)
         elif path == "/reset":
             self.state.reset()
+            await self.reply(200, {})
+        elif path == "/vectors":
+            self.state.vectors = json.loads(body)
             await self.reply(200, {})
         elif path == "/health":
             await self.reply(200, {"status": "ok"})
