@@ -14,7 +14,7 @@ bool skill_name_is_valid(const char *name) {
            !strstr(name, "--") && strspn(name, allowed) == len;
 }
 
-/* " holds U+2010, U+0430": those that are not allowed. */
+/* ` holds "_", U+0430`: those that are not allowed. */
 static void add_others(struct buf *out, const char *name) {
     size_t len = strlen(name), count = 0;
     for (size_t i = 0; i < len && count < NAMED_MAX;) {
@@ -25,7 +25,8 @@ static void add_others(struct buf *out, const char *name) {
             continue;
         }
         buf_adds(out, count++ ? ", " : " holds ");
-        buf_addf(out, "U+%04X", cp);
+        bool is_plain = cp > ' ' && cp < 0x7f;
+        buf_addf(out, is_plain ? "\"%c\"" : "U+%04X", cp);
     }
 }
 

@@ -302,6 +302,21 @@ Test(skill, broken_test_files_are_problems_and_missing_ones_are_not) {
     skill_finish(&s);
 }
 
+/* What a person can read is shown as it is. */
+Test(skill, a_misnamed_skill_is_told_what_its_name_holds) {
+    static const char *const names[][2] = {
+        {"O_x", "its name holds \"O\", \"_\"; "},
+        {"a b", "its name holds U+0020; "},
+        {"h100\u2010cuda", "its name holds U+2010; "},
+        {"-a", "its name breaks the specification: "},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        autofree char *problem = skill_name_problem(names[i][0]);
+        cr_expect(problem && strstr(problem, names[i][1]) == problem, "%s", problem);
+    }
+    cr_expect(zero(ptr, skill_name_problem("h100-cuda")));
+}
+
 Test(skill, names_that_look_like_another_are_told_from_it) {
     static const char *const alike[][2] = {
         {"hl00-cuda-kernels", "h100-cuda-kernels"},
