@@ -40,8 +40,8 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
  * source: "project", "user", "agent" (then "agent" names it) or "bundled". danger: safety
  * errors (skills/check/danger.h); skills with any come after all others. trusted: neither
  * dangerous nor from a project. hides: others of the same name. score: the probability
- * that it is the one that is meant; rivals share it. The first match is the best; rivals
- * follow skills that fit by themselves. model: the model whose measured lifts
+ * that it is the one that is meant; rivals share it. The first match is the best. No
+ * matches: probably none is meant. model: the model whose measured lifts
  * (skill_meta.json) affect the order, or NULL; "lift" and "why" then refer to that model
  * if it was measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,

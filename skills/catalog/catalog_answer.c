@@ -8,7 +8,8 @@
 
 #define FIND_LIMIT_MAX 50u
 #define NEAREST_MAX 3
-#define RIVAL 0.005 /* the least chance at which a skill stands behind those that fit */
+#define SURE_OF_SOME 0.5 /* the greatest chance of none at which some are offered */
+#define RIVAL 0.005      /* the least chance at which a skill stands behind those that fit */
 #define NEAR_TEXT 600u /* bytes of a description that it is taken of */
 
 /* --- places --- */
@@ -240,16 +241,12 @@ struct finding {
     json_t *matches, *nearest;
 };
 
-static bool something_fits(const struct ranking *r) {
-    return any_of(i, 0, r->count, r->list[i].fit >= RANK_THRESHOLD);
-}
-
-/* Behind what fits by itself its rivals: where one skill is meant, it may be they. */
+/* Several that fit a little say together that one of them is meant. */
 static void add_matches(const struct catalog *c, struct finding *f,
                         const struct ranking *r) {
-    bool some = something_fits(r);
+    bool some = r->none <= SURE_OF_SOME;
     for (size_t i = 0; i < r->count; i++) {
-        bool fits = r->list[i].fit >= RANK_THRESHOLD;
+        bool fits = some && r->list[i].fit >= RANK_THRESHOLD;
         bool rival = some && r->list[i].score >= RIVAL;
         json_t *list = fits || rival ? f->matches : f->nearest;
         if (json_array_size(list) < (fits || rival ? f->limit : NEAREST_MAX)) {

@@ -221,7 +221,7 @@ void ranker_free(struct ranker *r); /* call it before closing its connection */
 
 #define RANK_CONCEPTS_MAX 28
 #define RANK_NAMES_MAX 96
-#define RANK_THRESHOLD 0.5 /* a skill whose `fit` is lower does not fit */
+#define RANK_THRESHOLD 0.5 /* a skill whose `fit` is lower does not fit by itself */
 
 struct concept { /* a word of the task, and its other names */
     char word[48];
@@ -265,6 +265,7 @@ struct ranking {
     bool wider[RANK_NAMES_MAX];     /* a wider term, not a name of the concept */
     double content; /* the content of the task, in units of the rarest word */
     double alone;   /* the weight of the words by themselves, 1 without vectors */
+    double none;    /* the probability that no skill is the intended one, 0…1 */
 };
 /* allowed: one per document of the snapshot. near: from catalog_find_near. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

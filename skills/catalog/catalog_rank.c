@@ -213,11 +213,12 @@ static void add_spelling(struct ranking *k, const double *spelling) {
 }
 
 /* Of rivals at most one is meant, and perhaps none is: what each has of the sum. Fitted
- * apart from the weights, so that of those told as 0.9 nine of ten are the one. */
+ * apart from the weights, so that of those told as 0.9 nine of ten are the one. A few
+ * skills have little of the sum by chance. */
 #define NONE_OF_THEM 1.2
 
 static void score_all(struct ranking *k) {
-    double all = exp(NONE_OF_THEM);
+    double none = exp(NONE_OF_THEM * many(k, FEW_SAID)), all = none;
     for (size_t i = 0; i < k->count; i++) {
         double x = logit_of(k, &k->list[i]);
         k->list[i].fit = 1 / (1 + exp(-x));
@@ -227,6 +228,7 @@ static void score_all(struct ranking *k) {
     for (size_t i = 0; i < k->count; i++) {
         k->list[i].score /= all;
     }
+    k->none = none / all;
 }
 
 static void keep_best(struct search *q, const struct ranked *m) {
