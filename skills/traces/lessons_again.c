@@ -32,14 +32,15 @@ static const char *pipe_of(const char *text) {
 /* A search that would show the line: one of the plain alternatives of its pattern is in it. */
 static bool would_show(const char *search, size_t len, const char *line) {
     autofree char *words = xstrndup(search, len);
-    if (strncmp(words, "grep ", 5) != 0 && strncmp(words, "egrep ", 6) != 0) {
+    bool powershell = strncmp(words, "Select-String ", 14) == 0;
+    if (!powershell && strncmp(words, "grep ", 5) != 0 && strncmp(words, "egrep ", 6) != 0) {
         return false;
     }
     if (strstr(words, " -v") || !strpbrk(words, "'\"")) {
         return false;
     }
     char *pattern = strpbrk(words, "'\""), *end = strchr(pattern + 1, *pattern);
-    bool any_case = memmem(words, (size_t)(pattern - words), "i", 1);
+    bool any_case = powershell || memmem(words, (size_t)(pattern - words), "i", 1);
     for (char *at = pattern + 1; end && at < end;) {
         size_t plain = strcspn(at, "|\\()'\"");
         autofree char *word = xstrndup(at, plain);

@@ -227,10 +227,15 @@ static bool shows_own(const struct words_of_command *w, const char *said) {
     return said && any_of(i, 0, w->count, strcmp(w->list[i], said) == 0);
 }
 
+/* PowerShell's `$exe = "C:\\bin\\x.exe"`. */
+static bool only_assigns(const struct words_of_command *w) {
+    return w->count == 3 && w->list[0][0] == '$' && strcmp(w->list[1], "=") == 0;
+}
+
 static void read_part(struct command *c, struct words_of_command *w, unsigned *all_probe,
                       bool piped, const char *said) {
     size_t program = program_at(w);
-    if (program >= w->count || strings_have(silent, w->list[program])) {
+    if (program >= w->count || strings_have(silent, w->list[program]) || only_assigns(w)) {
         return;
     }
     size_t at = resolve_module(w, program);

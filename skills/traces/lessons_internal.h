@@ -155,6 +155,17 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
 #define LESSONS_MAX_FIXES 60u
 /* The same letters again: lessons_again.c. */
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
+/* lessons_alike.c: the words of a part. Whether b does what a was to do without a's word at `at`, which
+ * the error names; key: a's program; next: nothing else passed in between. */
+bool lesson_is_without(const char *quote, const char *key, const struct word_list *a, size_t at,
+                       const struct word_list *b, bool next);
+/* The word stands in quotes, before a colon or at the end. */
+bool lesson_is_named(const char *quote, const char *word);
+bool lesson_is_wrapped(const char *quote, const char *from, const char *to);
+bool lesson_adds_hinted(const struct lesson_step *failed, const char *from, const char *to);
+const char *lesson_behind_settings(const char *part);
+bool lesson_is_path(const char *word, size_t len);
+bool command_is_alike(const struct command *failed, const struct command *now);
 /* Another command in the place of a failed one that nothing else explains: lessons_usage.c. */
 void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at,
                         const struct lesson_reader *r);

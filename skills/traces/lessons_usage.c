@@ -13,8 +13,7 @@
 #define MAX_OTHERS 1u  /* commands of another end that pass in between */
 #define MAX_TYPED 300u /* bytes of a command that is told */
 #define MAX_TRIED 3u
-#define LEAST_CONTENT 3u /* letters of a word that tells what a command is for */
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define MAX_TURN 600u    /* bytes of a turn that says little else */
 #define LEAST_FAILED 3u  /* runs, where nothing but settings differ from one that passed */
 
 struct usage {
@@ -23,262 +22,66 @@ struct usage {
     size_t at, end;        /* the failed run and the one that passed */
     const char *from, *to; /* their parts */
     const char *program;   /* of the first, with its own command: "npm run lint" */
+    const char *front; /* what the later line ran before the very part; or NULL */
     const struct lesson_error *error;
     const char *tried[MAX_TRIED]; /* parts that failed in between */
     size_t tried_count;
 };
 
-/* --- words --- */
-
-static bool is_setting(const char *word, size_t len) {
-    const char *eq = memchr(word, '=', len);
-    return eq && eq > word && !memchr(word, '-', (size_t)(eq - word));
-}
-
-/* Behind settings and `sudo`. */
-static size_t program_at(const struct word_list *l) {
-    return first_of(i, 0, l->count,
-                    !is_setting(l->words[i], l->lens[i]) &&
-                        !(l->lens[i] == 4 && memcmp(l->words[i], "sudo", 4) == 0));
-}
-
-static bool is_path(const char *word, size_t len) {
-    return memchr(word, '/', len) || memchr(word, '\\', len);
-}
-
-/* Neither an option nor a number: it tells what the command is for. */
-static bool is_content(const char *word, size_t len) {
-    return len >= LEAST_CONTENT && *word != '-' && !is_setting(word, len) &&
-           any_of(i, 0, len, isalpha((unsigned char)word[i]));
-}
-
-/* What is behind the folders. */
-static void base_of(const char **word, size_t *len) {
-    while (*len && (*word)[*len - 1] == '/') {
-        --*len;
-    }
-    const char *slash = memrchr(*word, '/', *len);
-    *len -= slash ? (size_t)(slash + 1 - *word) : 0;
-    *word = slash ? slash + 1 : *word;
-}
-
-static bool is_letter(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The text has the word between other marks. */
-static bool has_within(const char *text, size_t text_len, const char *word, size_t len) {
-    const char *end = text + text_len;
-    for (const char *at = text; (at = memmem(at, (size_t)(end - at), word, len)); at++) {
-        if ((at == text || !is_letter(at[-1])) && (at + len == end || !is_letter(at[len]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The list has the word, or its last part within another: "test_runner" for "tests/test_runner/". */
-static bool keeps(const struct word_list *l, const char *word, size_t len) {
-    base_of(&word, &len);
-    return any_of(i, 0, l->count,
-                  !memchr(l->words[i], ' ', l->lens[i]) &&
-                      has_within(l->words[i], l->lens[i], word, len));
-}
-
-/* Of the words [from, to) that tell what a command is for, how many the other has; 0 too if it lacks
- * one that is a path, or most of them. */
-static size_t count_kept(const struct word_list *a, size_t from, size_t to,
-                         const struct word_list *b, size_t *ret_of) {
-    size_t kept = 0;
-    *ret_of = 0;
-    for (size_t i = from; i < to; i++) {
-        bool content = is_content(a->words[i], a->lens[i]);
-        bool keeps_it = content && keeps(b, a->words[i], a->lens[i]);
-        if (content && !keeps_it && is_path(a->words[i], a->lens[i])) {
-            return 0; /* it is for less */
-        }
-        *ret_of += content;
-        kept += keeps_it;
-    }
-    return 2 * kept >= *ret_of ? kept : 0;
-}
-
-static bool has_very_word(const struct word_list *l, const char *word, size_t len) {
-    return any_of(i, 0, l->count, l->lens[i] == len && memcmp(l->words[i], word, len) == 0);
-}
-
 /* --- what the error names --- */
 
-/* The program itself says it, "pg_ctl: …": it is there. */
-static bool speaks(const char *quote, const char *program, size_t len) {
-    base_of(&program, &len);
-    size_t first = strcspn(quote, ": ");
-    const char *name = quote;
-    base_of(&name, &first);
-    return first == len && memcmp(name, program, len) == 0;
-}
-
-/* It stands in quotes, before a colon or at the end: `unknown option "-x"`, "not found: python". */
-static bool is_named(const char *quote, const char *word) {
-    size_t len = strlen(word);
-    for (const char *at = quote; (at = strstr(at, word)); at += len) {
-        const char *end = at + len;
-        bool whole = (at == quote || (!is_letter(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
-                     !is_letter(*end) && *end != '-';
-        bool opened = at > quote && strchr("'\"`", at[-1]);
-        if (whole && (opened || strchr("'\"`:", *end) || !end[strcspn(end, LETTERS)])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct lesson_error *error_naming(const struct lesson_step *run, const char *word) {
-    return list_find(e, run->errors, run->error_count, is_named(e->quote, word));
-}
-
-/* The parts of an old name stand in the new one, in their order: "llvm-dev" in "llvm-14-dev". */
-static bool is_varied(const char *old, size_t old_len, const char *now, size_t now_len) {
-    size_t parts = 0;
-    for (const char *end = old + old_len; old < end; parts++) {
-        size_t len = 0;
-        while (old + len < end && isalnum((unsigned char)old[len])) {
-            len++;
-        }
-        const char *found = len ? memmem(now, now_len, old, len) : now;
-        if (!found) {
-            return false;
-        }
-        now_len -= (size_t)(found + len - now);
-        now = found + len;
-        old += len + 1;
-    }
-    return parts > 1;
-}
-
-/* The last word, which the error names, in another form among the same words. */
-static bool varies_last(const struct word_list *a, const struct word_list *b) {
-    size_t last = a->count - 1;
-    return a->count == b->count && !is_path(a->words[last], a->lens[last]) &&
-           is_varied(a->words[last], a->lens[last], b->words[last], b->lens[last]) &&
-           all_of(i, 0, last, has_very_word(b, a->words[i], a->lens[i]));
-}
-
-static bool same_program(const struct word_list *a, const struct word_list *b) {
-    size_t x = program_at(a), y = program_at(b);
-    return x < a->count && y < b->count && a->lens[x] == b->lens[y] &&
-           memcmp(a->words[x], b->words[y], a->lens[x]) == 0;
-}
-
-/* "python3" for "python". */
-static bool has_prefix(const char *word, size_t len, const char *begin, size_t begin_len) {
-    return len > begin_len && memcmp(word, begin, begin_len) == 0;
-}
-
-/* A program that the error names is not run: what it was given is, or a program of its name. */
-static bool replaces_program(const struct word_list *a, size_t at, const struct word_list *b) {
-    size_t of, kept = count_kept(a, at + 1, a->count, b, &of);
-    size_t to = program_at(b);
-    const char *name = a->words[at], *now = to < b->count ? b->words[to] : "";
-    size_t len = a->lens[at], now_len = to < b->count ? b->lens[to] : 0;
-    bool wrong_place = is_path(name, len) && is_path(now, now_len);
-    if (wrong_place) {
-        return false;
-    }
-    return of ? kept > 0 : keeps(b, name, len) || has_prefix(now, now_len, name, len);
-}
-
-/* Words of b that a lacks. */
-static size_t count_new(const struct word_list *a, const struct word_list *b, bool content) {
-    size_t count = 0;
-    for (size_t i = 0; i < b->count; i++) {
-        count += (!content || is_content(b->words[i], b->lens[i])) &&
-                 !has_very_word(a, b->words[i], b->lens[i]);
-    }
-    return count;
-}
-
-/* Another word in front of its arguments: `exec web curl URL` and `exec web wget URL`. Where it is
- * all that differs, it may be the name of a thing. */
-static bool replaces_inner(const struct word_list *a, size_t at, const struct word_list *b) {
-    size_t of, before, kept = count_kept(a, at + 1, a->count, b, &of);
-    bool near = count_kept(a, program_at(a), at, b, &before) > 0;
-    return !is_path(a->words[at], a->lens[at]) && kept && near && count_new(a, b, true) &&
-           count_new(a, b, false) > 1;
-}
-
-/* What the error names is not in the command that passed, and the rest is. */
-static bool is_without(const struct usage *u, const struct word_list *a, size_t at,
-                       const struct word_list *b, bool next) {
-    const char *word = a->words[at];
-    size_t len = a->lens[at], program = program_at(a), of;
-    if (has_very_word(b, word, len) || memchr(word, '\n', len) || speaks(u->error->quote, word, len)) {
-        return false;
-    }
-    if (at == program) {
-        return replaces_program(a, at, b);
-    }
-    if (*word == '-') {
-        size_t kept = count_kept(a, program + 1, a->count, b, &of);
-        return of ? kept > 0 : same_program(a, b);
-    }
-    size_t key = strlen(u->program);
-    bool script = at + 1 == a->count && key > len && strcmp(u->program + key - len, word) == 0;
-    return replaces_inner(a, at, b) ||
-           (next && at + 1 == a->count && varies_last(a, b)) ||
-           (next && script && same_program(a, b));
-}
-
-/* --- the very command --- */
-
-/* Behind the words that both begin with. */
-static void skip_common(const char **a, const char **b) {
-    for (size_t len; (len = strcspn(*a, BETWEEN_WORDS)) && (*a)[len] &&
-                     strncmp(*a, *b, len + 1) == 0;) {
-        *a += len + 1;
-        *b += len + 1;
-    }
-}
-
-/* The later one is the failed one behind other words, or quoted in one of its words, where both
- * may begin alike: `exec db pg_ctl reload` and `exec db su postgres -c 'pg_ctl reload'`. What
- * speaks is there. */
-static bool is_wrapped(const char *quote, const char *from, const char *to) {
-    skip_common(&from, &to);
-    if (!speaks(quote, from, strcspn(from, BETWEEN_WORDS))) {
-        return false;
-    }
-    size_t len = strlen(from), to_len = strlen(to);
-    bool behind = to_len > len && to[to_len - len - 1] == *BETWEEN_WORDS &&
-                  strcmp(to + to_len - len, from) == 0;
-    autofree char *text = command_part_text(from);
-    struct word_list b;
-    list_words(&b, to);
-    bool rights = strncmp(to, "sudo" BETWEEN_WORDS, 5) == 0;
-    bool set = behind && is_setting(to, strcspn(to, BETWEEN_WORDS));
-    return (behind && !set && !rights) || any_of(i, 1, b.count, memmem(b.words[i], b.lens[i], text, strlen(text)));
-}
-
-/* Behind NAME=value in front. */
-static const char *behind_settings(const char *part) {
-    for (size_t len; is_setting(part, len = strcspn(part, BETWEEN_WORDS)) && part[len];) {
-        part += len + 1;
-    }
-    return part;
+    return list_find(e, run->errors, run->error_count, lesson_is_named(e->quote, word));
 }
 
 /* It failed each time with other settings or none, and then passed. */
 static bool is_set_at_last(const struct usage *u) {
     size_t failed = 0;
-    bool other = strcmp(behind_settings(u->from), behind_settings(u->to)) != 0 ||
-                 strcmp(u->from, u->to) == 0 || behind_settings(u->to) == u->to;
+    bool other = strcmp(lesson_behind_settings(u->from), lesson_behind_settings(u->to)) != 0 ||
+                 strcmp(u->from, u->to) == 0 || lesson_behind_settings(u->to) == u->to;
     for (size_t i = u->at; i < u->end && !other; i++) {
         const struct lesson_step *e = &u->s->list[i];
         bool run = step_is_run(e) && e->command.count;
-        bool same = run && strcmp(behind_settings(lesson_failed_part(e)), behind_settings(u->to)) == 0;
+        bool same = run && strcmp(lesson_behind_settings(lesson_failed_part(e)), lesson_behind_settings(u->to)) == 0;
         failed += same && e->failed;
     }
     return !other && failed >= LEAST_FAILED;
+}
+
+/* A short turn in between names in code what the error says and what differs. */
+static bool says_both(const struct usage *u, const char *differs) {
+    const struct lesson_step *failed = &u->s->list[u->at];
+    for (size_t i = u->end; i > u->at + 1; i--) {
+        const struct lesson_step *e = &u->s->list[i - 1];
+        bool brief = e->kind == STEP_SAY && strlen(e->text) <= MAX_TURN;
+        autofree char *names = brief ? lesson_technical(e->text) : xstrdup("");
+        if (lesson_names(u->error->quote, names, failed->text) && lesson_names(names, differs, failed->text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the later line runs before the very part, and the agent's turn explains. */
+static bool finds_front(struct usage *u, const struct lesson_step *now) {
+    const struct lesson_step *failed = &u->s->list[u->at];
+    for (size_t k = 0; k < failed->error_count; k++) {
+        u->error = &failed->errors[k];
+        for (size_t i = 0; i + 1 < now->command.count; i++) {
+            const char *part = now->command.parts[i];
+            bool ran = any_of(p, 0, failed->command.count, strcmp(failed->command.parts[p], part) == 0);
+            for (size_t p = failed->command.count; p > 0 && !ran; p--) {
+                u->from = failed->command.parts[p - 1];
+                u->to = u->front = part;
+                if (any_of(q, i + 1, now->command.count, strcmp(now->command.parts[q], u->from) == 0) &&
+                    says_both(u, part)) {
+                    return true;
+                }
+            }
+        }
+    }
+    u->front = NULL;
+    return false;
 }
 
 /* --- the two runs --- */
@@ -293,7 +96,7 @@ static bool finds_named(struct usage *u, const char *from, const char *to, bool 
         autofree char *word = xstrndup(a.words[i], a.lens[i]);
         const struct lesson_error *e = a.lens[i] > 1 ? error_naming(failed, word) : NULL;
         u->error = e;
-        if (e && is_without(u, &a, i, &b, next)) {
+        if (e && lesson_is_without(e->quote, u->program, &a, i, &b, next)) {
             return true;
         }
     }
@@ -313,28 +116,19 @@ static bool finds_parts(struct usage *u, const struct lesson_step *now, bool nex
             }
         }
     }
+    if (next && finds_front(u, now)) {
+        return true;
+    }
     u->from = lesson_failed_part(failed);
+    u->program = failed->command.keys[failed->command.count - 1];
     u->error = &failed->errors[0];
     for (size_t i = 0; i < now->command.count; i++) {
         u->to = now->command.parts[i];
-        if ((next && is_wrapped(u->error->quote, u->from, u->to)) || is_set_at_last(u)) {
+        bool varied = next && strcmp(u->program, now->command.keys[i]) == 0 && strcmp(u->from, u->to) != 0 &&
+                      says_both(u, u->to);
+        if ((next && lesson_is_wrapped(u->error->quote, u->from, u->to)) || (next && lesson_adds_hinted(failed, u->from, u->to)) || varied ||
+            is_set_at_last(u)) {
             return true;
-        }
-    }
-    return false;
-}
-
-/* Of the same program, or for the same things. */
-static bool is_alike(const struct lesson_step *failed, const struct lesson_step *now) {
-    for (size_t i = 0; i < failed->command.count; i++) {
-        for (size_t k = 0; k < now->command.count; k++) {
-            struct word_list a, b;
-            size_t of;
-            list_words(&a, failed->command.parts[i]);
-            list_words(&b, now->command.parts[k]);
-            if (same_program(&a, &b) || count_kept(&a, program_at(&a), a.count, &b, &of)) {
-                return true;
-            }
         }
     }
     return false;
@@ -374,7 +168,7 @@ static bool finds_end(struct usage *u) {
             return false;
         }
         bool run = step_is_run(e) && e->command.count;
-        bool alike = run && is_alike(failed, e), works = run && (!e->failed || reports_places(e));
+        bool alike = run && command_is_alike(&failed->command, &e->command), works = run && (!e->failed || reports_places(e));
         u->end = i;
         if (works && finds_parts(u, e, !others)) {
             return !lesson_shows(e, u->error) &&
@@ -397,7 +191,7 @@ static bool is_refuted(const struct usage *u) {
         for (size_t k = 0; run && k < e->command.count; k++) {
             const char *part = e->command.parts[k];
             bool again = i > u->end && strcmp(part, u->to) == 0 && lesson_has_error(e, u->error->normal);
-            if (again || (!e->failed && strcmp(part, u->from) == 0)) {
+            if (again || (!u->front && !e->failed && strcmp(part, u->from) == 0)) {
                 return true;
             }
         }
@@ -409,19 +203,19 @@ static bool is_refuted(const struct usage *u) {
 static bool moves(const struct usage *u) {
     const char *a = u->s->list[u->at].text, *b = u->s->list[u->end].text;
     size_t len = strcspn(b, "&;\n");
-    return is_path(u->from, strcspn(u->from, BETWEEN_WORDS)) && strncmp(b, "cd ", 3) == 0 &&
+    return lesson_is_path(u->from, strcspn(u->from, BETWEEN_WORDS)) && strncmp(b, "cd ", 3) == 0 &&
            strncmp(a, b, len) != 0;
 }
 
 static bool is_tellable(const struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
-    size_t typed = 0;
-    for (size_t i = 0; i < now->command.count; i++) {
+    size_t typed = u->front ? strlen(u->front) : 0;
+    for (size_t i = 0; i < now->command.count && !u->front; i++) {
         typed += strlen(now->command.parts[i]);
     }
     return strlen(u->from) <= MAX_TYPED && typed <= MAX_TYPED &&
            !command_part_holds_prose(u->from) &&
-           (!command_part_holds_prose(u->to) || is_wrapped(u->error->quote, u->from, u->to)) &&
+           (!command_part_holds_prose(u->to) || lesson_is_wrapped(u->error->quote, u->from, u->to)) &&
            (!lesson_brings(now) ||
             (lesson_brings(failed) && !(now->command.classes & COMMAND_MASKED))) && !moves(u) &&
            !lesson_runs_own_script(u->s, failed) && !lesson_runs_own_script(u->s, now) &&
@@ -472,17 +266,18 @@ static char *typed_instead(const struct usage *u) {
 
 static void add_usage(struct lessons *l, const struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
+    autofree char *typed = u->front ? command_part_text(u->front) : typed_instead(u);
     struct lesson *fix = lesson_list_add(&l->fixes);
     *fix = (struct lesson){.key = xstrdup(u->error->normal),
                            .quote = xstrdup(u->error->quote),
                            .context = command_part_text(u->from),
-                           .verified_by = typed_instead(u),
+                           .verified_by = u->front ? command_part_text(u->from) : xstrdup(typed),
                            .cause = reason_of(u),
                            .tried = list_tried(u),
                            .seen = 1};
-    struct lesson_change *c = lesson_add_change(fix, CHANGE_COMMAND);
-    c->from = xstrdup(fix->context);
-    c->to = xstrdup(fix->verified_by);
+    struct lesson_change *c = lesson_add_change(fix, u->front ? CHANGE_RUN : CHANGE_COMMAND);
+    c->from = u->front ? NULL : xstrdup(fix->context);
+    c->to = take(typed);
     lessons_add_evidence(&fix->evidence, u->s->trace, failed->result_event, EVIDENCE_ERROR);
     lessons_add_evidence(&fix->evidence, u->s->trace, now->event, EVIDENCE_CHANGE);
     lessons_add_evidence(&fix->evidence, u->s->trace, now->result_event, EVIDENCE_PROOF);

@@ -48,6 +48,12 @@ Test(lesson_usage, what_the_error_names_is_done_otherwise) {
         {"apt-get install -y llvm-dev", "E: Unable to locate package llvm-dev",
          "apt-get install -y llvm-14-dev", "Setting up llvm-14-dev",
          "apt-get install -y llvm-dev", "apt-get install -y llvm-14-dev"},
+        {"./gradlew build", "error: Unexpected exception thrown.\nStarting a Gradle Daemon, 2 busy",
+         "./gradlew --stop; ./gradlew build --no-daemon", "BUILD SUCCESSFUL", "./gradlew build",
+         "./gradlew --stop && ./gradlew build --no-daemon"},
+        /* nothing that was printed speaks of the option */
+        {"./gradlew build", "error: Unexpected exception thrown.", "./gradlew build --no-daemon",
+         "BUILD SUCCESSFUL", NULL, NULL},
         /* a container is a thing, not a way to do it */
         {"docker exec pg-test psql -c x.sql", "Error: No such container: pg-test",
          "docker exec pg-host psql -c x.sql", "done", NULL, NULL},
@@ -95,6 +101,31 @@ Test(lesson_usage, dead_ends_are_told_with_what_works) {
     cr_expect(eq(str, l.fixes.list[0].tried, "python -m django test tests.test_runner"));
     lessons_finish(&l);
     finish(&m);
+}
+
+/* What the line runs first is a lesson where the agent names in code what the error says, and that. */
+Test(lesson_usage, a_step_that_the_agent_names_with_the_error) {
+    static const char *const turns[] = {"仅剩对已删除的 `GridMap.gd` 的缓存。清理 `.godot`，再导入。",
+                                        "I clear `.godot` and import again."};
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Import it.");
+        run(&m, "$exe = \"C:\\bin\\gd.exe\"; & $exe --headless --import 2>&1 | Select-String -Pattern \"ERROR\"", 0,
+            "ERROR: Attempt to open script 'GridMap.gd' resulted in error 'File not found'.");
+        say(&m, turns[i]);
+        run(&m, "Remove-Item .godot -Recurse; $exe = \"C:\\bin\\gd.exe\"; & $exe --headless --import 2>&1 | "
+                "Select-String -Pattern \"ERROR|Failed\"", 0, "");
+        learn(&l, &m);
+        cr_assert(l.fixes.count == (i == 0), "%zu: %zu", i, l.fixes.count);
+        if (i == 0) {
+            cr_expect(l.fixes.list[0].changes[0].kind == CHANGE_RUN);
+            cr_expect(eq(str, l.fixes.list[0].changes[0].to, "Remove-Item .godot -Recurse"));
+            cr_expect(eq(str, l.fixes.list[0].context, "$exe --headless --import"));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
 }
 
 /* Three runs with other settings, or too few; what failed passes later as it was. */
