@@ -234,3 +234,15 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
     skill_text_finish(&t);
     return rc;
 }
+
+void draft_rename(struct skill_draft *d, const char *name) {
+    struct skill_text t;
+    autojson *change = json_pack("{s:s}", "name", name);
+    skill_text_read(&t, d->text, strlen(d->text));
+    char *text = skill_text_write(&t, change, NULL);
+    skill_text_finish(&t);
+    free(d->text);
+    free(d->name);
+    d->text = text;
+    d->name = xstrdup(name);
+}

@@ -11,3 +11,4 @@
  * removed from the text. -EINVAL says what to correct. */
 int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
                     const char *name, const struct skill_text *base, struct err *err);
+void draft_rename(struct skill_draft *d, const char *name); /* in its text, too */

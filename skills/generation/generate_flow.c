@@ -8,7 +8,10 @@
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/check/skill_check.h"
+#include "skills/generation/draft_text.h"
 #include "skills/traces/redaction.h"
+
+#define MAX_NAMESAKES 99 /* skills of one name with other sources */
 
 /* --- the end --- */
 
@@ -58,6 +61,7 @@ static const struct {
     const char *reason, *hint;
 } failures[] = {
     {-EEXIST, CALL_REFUSED, "exists", "nothing was changed"},
+    {-ENOTUNIQ, CALL_REFUSED, "exists", "nothing was changed"},
     {-EKEYREJECTED, CALL_REFUSED, "secret",
      "nothing was saved; remove the secret from the skill's material"},
     {-EINVAL, CALL_BAD_PARAMS, "unusable", "nothing was saved"},
@@ -197,11 +201,29 @@ static void redact_draft(struct generating *g) {
     }
 }
 
+/* NULL: the teacher's choice. */
+static const char *asked_name(const struct generating *g) {
+    return g->request.folder_name ? g->request.folder_name : g->request.name;
+}
+
+const char *generate_kept_task(const struct generating *g) {
+    const char *task = material_task(&g->material);
+    return task && builtin_is_safe(task) ? task : NULL;
+}
+
+/* A name that is asked for again may be for a task in other words. */
+int generate_may_replace(struct generating *g) {
+    const char *task = generate_kept_task(g);
+    return skill_stage_may_replace(
+        &g->stage, g->material.has_base ? &g->material.base : NULL, g->material.provenance,
+        asked_name(g) ? NULL : task ? task : "", &g->err);
+}
+
 static void write_builtin(struct generating *g) {
     struct material *m = &g->material;
     const struct builtin_request q = {
         .lessons = &m->lessons,
-        .name = g->request.folder_name ? g->request.folder_name : g->request.name,
+        .name = asked_name(g),
         .task = m->task,
         .examples = m->examples,
         .documents = m->documents,
@@ -213,12 +235,25 @@ static void write_builtin(struct generating *g) {
     redact_draft(g);
 }
 
-static void stage_draft(struct generating *g) {
+static int open_stage(struct generating *g) {
     const struct skill *base = g->material.has_base ? &g->material.base : NULL;
+    g->err = (struct err){0};
     skill_stage_discard(&g->stage);
     int rc = skill_stage_open(&g->stage, g->request.parent, g->draft.name, base,
                               g->material.redaction, &g->err);
-    rc = rc < 0 ? rc : skill_stage_may_replace(&g->stage, base, &g->err);
+    return rc < 0 ? rc : generate_may_replace(g);
+}
+
+/* A name that the teacher chose and that another skill has gets a number. */
+static void stage_draft(struct generating *g) {
+    bool chosen = !asked_name(g) && !g->material.has_base;
+    autofree char *first = xstrdup(g->draft.name);
+    int rc = open_stage(g);
+    for (int n = 2; rc == -ENOTUNIQ && chosen && n <= MAX_NAMESAKES; n++) {
+        autofree char *name = xasprintf("%.60s-%d", first, n);
+        draft_rename(&g->draft, name);
+        rc = open_stage(g);
+    }
     if (rc == 0) {
         (void)skill_stage_write(&g->stage, &g->draft, &g->err);
     }
@@ -241,9 +276,10 @@ static bool builtin_has_more(const struct generating *g) {
 static const char *why_nothing(const struct generating *g) {
     const char *key = generate_key_there();
     return g->request.trace_count
-               ? "the traces show no error together with the change that fixed it, and no "
-                 "correction that changed what the agent did; to use what else they "
-                 "contain, set `teacher` to host or to a model"
+               ? "the builtin teacher found nothing in the traces that it can prove: an "
+                 "error that one change ended and a later run shows gone, or a correction "
+                 "that the agent then followed; a model may find more: set `teacher` to "
+                 "host or to a model"
            : !key        ? NEEDS_MODEL
            : *key == 'A' ? NEEDS_MODEL ": ANTHROPIC_API_KEY is set, so haiku would do"
                          : NEEDS_MODEL ": OPENAI_API_KEY is set, but not for which model";

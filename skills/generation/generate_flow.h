@@ -86,7 +86,10 @@ struct generating {
 /* job on a thread of the pool, then next on the loop. A cancellation may skip job: next
  * must check generate_is_over. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
-void generate_end(struct generating *g); /* answers and frees */
+/* The task that skill_meta.json keeps; NULL: there is none, or it is unsafe. */
+const char *generate_kept_task(const struct generating *g);
+int generate_may_replace(struct generating *g); /* skill_stage_may_replace */
+void generate_end(struct generating *g);        /* answers and frees */
 /* Cancelled, failed, or nothing to teach: call generate_end. */
 bool generate_is_over(const struct generating *g);
 /* Sets the error of the call (the first one counts); returns -1. generate_end must still

@@ -141,8 +141,7 @@ static void set_metadata(json_t *meta, const struct generating *g, const char *n
                              "test_pass_rate", "license", "compatibility");
         json_object_set_new(meta, "metadata", metadata);
     }
-    const char *task = material_task(&g->material);
-    task = task && builtin_is_safe(task) ? task : NULL;
+    const char *task = generate_kept_task(g);
     autofree char *by = xasprintf("upskilld %s", teacher_of(g));
     json_object_update_new(metadata,
                            json_pack("{s:o,s:s,s:o}", "generated_by", json_clean_z(by),
@@ -254,10 +253,7 @@ static void save(struct generating *g) {
     autojson *meta = make_meta(g);
     autofree char *text = json_shown(meta, JSON_INDENT(2));
     int rc = skill_stage_write_file(&g->stage, "skill_meta.json", text, &g->err);
-    rc = rc < 0 ? rc
-                : skill_stage_may_replace(&g->stage,
-                                          g->material.has_base ? &g->material.base : NULL,
-                                          &g->err);
+    rc = rc < 0 ? rc : generate_may_replace(g);
     if (rc == 0 && !work_is_stopped() && skill_stage_commit(&g->stage, &g->err) == 0) {
         make_result(g);
     }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "skills/grading/suite.h"
@@ -180,16 +181,46 @@ static bool has_own_tests(const json_t *meta) {
 }
 
 /* What skill_meta.json says SKILL.md was when it was generated. */
-static bool is_unchanged(const struct skill *s) {
-    autojson *meta = skill_meta_read(s);
+static bool is_unchanged(const struct skill *s, const json_t *meta) {
     const json_t *provenance = json_object_get(meta, "provenance");
     const char *digest = json_get_string(provenance, "skill_md", "");
     const struct skill_file *file = skill_find_file(s, "SKILL.md");
     return file && *digest && strcmp(file->digest, digest) == 0 && has_own_tests(meta);
 }
 
+static bool same_string(const json_t *a, const json_t *b, const char *key) {
+    const json_t *value = json_object_get(a, key);
+    return value && json_equal(value, json_object_get(b, key));
+}
+
+/* A session that went on has another digest under its old name. */
+static bool has_source(const json_t *list, const json_t *source) {
+    return json_any(list, one,
+                    same_string(one, source, "digest") ||
+                        same_string(one, source, "name"));
+}
+
+/* Whether a skill of these sources may take the place of the one that meta is of: what
+ * that one teaches is in them, too. */
+static bool has_sources_of(const json_t *sources, const char *task, const json_t *meta) {
+    static const char *const kinds[] = {"traces", "documents"};
+    const json_t *old = json_object_get(meta, "provenance");
+    const char *old_task =
+        json_get_string(json_object_get(meta, "metadata"), "source_task", "");
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const json_t *list = json_object_get(sources, kinds[i]);
+        const json_t *before = json_object_get(old, kinds[i]);
+        if (json_any(before, source, !has_source(list, source))) {
+            return false;
+        }
+        count += json_array_size(before);
+    }
+    return count || !task || strcmp(old_task, task) == 0;
+}
+
 int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
-                            struct err *err) {
+                            const json_t *sources, const char *task, struct err *err) {
     autofree char *path = path_join(s->parent, s->name);
     struct stat st;
     struct skill skill;
@@ -201,16 +232,21 @@ int skill_stage_may_replace(const struct skill_stage *s, const struct skill *bas
     if (real && base_real && strcmp(real, base_real) == 0) {
         return 0;
     }
-    bool ours = false;
+    bool unchanged = false, covered = false;
     if (S_ISDIR(st.st_mode) && skill_open(&skill, path, true, NULL) == 0) {
-        ours = is_unchanged(&skill);
+        autojson *meta = skill_meta_read(&skill);
+        unchanged = is_unchanged(&skill, meta);
+        covered = has_sources_of(sources, task, meta);
         skill_finish(&skill);
     }
-    return ours ? 0
-                : err_set(err, -EEXIST,
-                          "%.64s is there already, and not as it was generated: say "
-                          "`skill` to improve it, or another `name` or `output`",
-                          s->name);
+    return unchanged && covered
+               ? 0
+               : err_set(err, covered ? -EEXIST : -ENOTUNIQ,
+                         "%.64s is there already, and %s: say `skill` to improve it, or "
+                         "another `name` or `output`",
+                         s->name,
+                         covered ? "not as it was generated"
+                                 : "was made from other sources");
 }
 
 int skill_stage_commit(struct skill_stage *s, struct err *err) {

@@ -105,6 +105,24 @@ def from_traces(d):
     check(not d.leftovers(), "nothing is left in the folder of skills")
 
 
+def namesakes(d):
+    """Another session of the same lessons does not take the first one's place; both together do, and so does a longer session."""
+    first = d.generate(traces=["axpy-kernel.jsonl"])["result"]["skill"]
+    text = open(first["path"] + "/SKILL.md").read()
+    shutil.copy(d.work + "/axpy-kernel.jsonl", d.work + "/other.jsonl")
+    with open(d.work + "/other.jsonl", "a") as f:
+        f.write("\n")
+    second = d.generate(traces=["other.jsonl"])["result"]["skill"]
+    check(second["name"] == first["name"] + "-2" and open(first["path"] + "/SKILL.md").read() == text, "another session's skill has another name")
+    refused = d.generate(traces=["other.jsonl"], name=first["name"])["error"]
+    check(refused["data"]["reason"] == "exists" and "made from other sources" in refused["message"], "a given name is refused, with the reason")
+    with open(d.work + "/axpy-kernel.jsonl", "a") as f:
+        f.write("\n")
+    longer = d.generate(traces=["axpy-kernel.jsonl"])["result"]["skill"]
+    both = d.generate(traces=["axpy-kernel.jsonl", "other.jsonl"])["result"]["skill"]
+    check(longer["name"] == first["name"] and both["name"] == first["name"], "the session that went on, and both: %s %s" % (longer["name"], both["name"]))
+
+
 def refusals(d):
     def error(**params):
         return d.generate(**params).get("error", {})
@@ -251,6 +269,7 @@ def host_tests(d):
 def main():
     d = Daemon(sys.argv[1])
     from_traces(d)
+    namesakes(d)
     refusals(d)
     improving(d)
     more(d)
