@@ -31,16 +31,15 @@ static const char *pipe_of(const char *text) {
 
 /* A search that would show the line: one of the plain alternatives of its pattern is in it. */
 static bool would_show(const char *search, size_t len, const char *line) {
+    static const char *const searches[] = {"grep", "egrep", "rg", "Select-String", NULL};
     autofree char *words = xstrndup(search, len);
-    bool powershell = strncmp(words, "Select-String ", 14) == 0;
-    if (!powershell && strncmp(words, "grep ", 5) != 0 && strncmp(words, "egrep ", 6) != 0) {
-        return false;
-    }
-    if (strstr(words, " -v") || !strpbrk(words, "'\"")) {
+    autofree char *name = xstrndup(words, strcspn(words, " "));
+    bool inverts = strstr(words, " -v") || strstr(words, " -NotMatch");
+    if (!strings_have(searches, name) || inverts || !strpbrk(words, "'\"")) {
         return false;
     }
     char *pattern = strpbrk(words, "'\""), *end = strchr(pattern + 1, *pattern);
-    bool any_case = powershell || memmem(words, (size_t)(pattern - words), "i", 1);
+    bool any_case = isupper((unsigned char)*name) || memmem(words, (size_t)(pattern - words), "i", 1);
     for (char *at = pattern + 1; end && at < end;) {
         size_t plain = strcspn(at, "|\\()'\"");
         autofree char *word = xstrndup(at, plain);
@@ -56,7 +55,7 @@ static bool would_show(const char *search, size_t len, const char *line) {
 /* It leaves the line out, if the output has it: not the end or the beginning of the output is
  * shown, nor what a search for the line finds. */
 static bool hides(const char *text, const char *line) {
-    static const char *const whole[] = {"tail", "head", "tee", "cat", NULL};
+    static const char *const whole[] = {"tail", "head", "tee", "cat", "Select-Object", NULL};
     for (const char *at = pipe_of(text); *at; at = pipe_of(at + 1)) {
         const char *program = at + 1 + strspn(at + 1, " ");
         autofree char *name = xstrndup(program, strcspn(program, " );\n"));

@@ -268,12 +268,12 @@ static bool is_brief(const char *cause, const struct failure *f) {
 static bool is_reason(const char *cause, const struct lesson *fix, const struct failure *f) {
     autofree char *error = lesson_told(f, 0);
     size_t ties = (size_t)is_about(cause, fix) + lesson_names_any(error, cause, "");
-    return !strstr(cause, behind_mark(f->error->quote)) && !lesson_is_personal(f->r, cause) &&
+    return cause[strlen(cause) - 1] != ':' && !strstr(cause, behind_mark(f->error->quote)) && !lesson_is_personal(f->r, cause) &&
            (ties == 2 || (ties == 1 && is_brief(cause, f)));
 }
 
 /* The reason that is told: what the agent said before the change, or behind the proof. */
-static void choose_reason(struct lesson *fix, const struct failure *f) {
+void lesson_choose_reason(struct lesson *fix, const struct failure *f) {
     char *reason = fix->cause ? take(fix->cause) : lesson_reason(f, f->gone);
     if (!reason || !is_reason(reason, fix, f)) {
         free(reason);
@@ -310,6 +310,6 @@ bool lesson_explain(struct lesson *fix, const struct failure *f) {
     if (!explained || !fix->change_count) {
         return false;
     }
-    choose_reason(fix, f);
+    lesson_choose_reason(fix, f);
     return f->least > LINK_NONE || is_vouched(fix, f);
 }

@@ -277,7 +277,29 @@ static const char *behind_remarks(const char *at) {
     return at;
 }
 
+/* PowerShell's `$exe = "C:\\bin\\a.exe"; & $exe x` runs a.exe: its value is remembered, and stands
+ * where the name stood. Whether it was such a value. */
+static bool takes_variable(struct words_of_command *w, char **name, char **value) {
+    if (w->count == 3 && w->list[0][0] == '$' && strcmp(w->list[1], "=") == 0) {
+        free(*name);
+        free(*value);
+        size_t folder = strlen(w->list[2]);
+        while (folder && !strchr("/\\", w->list[2][folder - 1])) {
+            folder--;
+        }
+        *name = xstrdup(w->list[0]);
+        *value = xstrdup(w->list[2] + folder);
+        return true;
+    }
+    if (w->count && *name && **value && strcmp(w->list[0], *name) == 0) {
+        free(w->list[0]);
+        w->list[0] = xstrdup(*value);
+    }
+    return false;
+}
+
 void command_read(struct command *ret, const char *text) {
+    autofree char *name = NULL, *value = NULL;
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
     bool elided = false;
@@ -295,7 +317,8 @@ void command_read(struct command *ret, const char *text) {
                      strcspn(from > line + 2 ? from - 2 : line, "|") < 3;
         read_simple(&at, &w, &ret->classes);
         bool is_elided = w.count == 1 && strcmp(w.list[0], ELIDED) == 0;
-        if (!is_elided && !elided) { /* nor the word that ends a here-document */
+        bool body = is_elided || elided; /* of a here-document, and its end */
+        if (!takes_variable(&w, &name, &value) && !is_elided && !elided) { /* nor the word that ends a here-document */
             read_part(ret, &w, &all_probe, piped, said);
         }
         if (w.file) {
@@ -303,7 +326,7 @@ void command_read(struct command *ret, const char *text) {
             said = take(w.file);
         }
         elided = is_elided;
-        ends_hidden = ret->count == parts && (ends_hidden || hidden);
+        ends_hidden = body ? ends_hidden : ret->count == parts && (ends_hidden || hidden);
         words_free(&w);
         if (at == from) {
             break;

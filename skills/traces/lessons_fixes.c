@@ -14,6 +14,7 @@
 #define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)
 #define LEAST_NAME 4u
+#define MENDS_WITHIN 32u /* steps */
 #define MAX_OWN 6u    /* lines whose change one sentence or one error explains */
 
 static void follow(struct failure *f) {
@@ -75,14 +76,14 @@ static char *part_text(const struct lesson_step *failed, const struct lesson_ste
     return command_part_text(part ? part : lesson_failed_part(s));
 }
 
-/* The session mends a file that was there before it. */
-static bool mends_existing(const struct steps *s) {
+/* The session mends code that was there before it, up to then or soon. */
+static bool mends_existing(const struct steps *s, size_t end) {
     autojson *written = json_object();
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count && i < end + MENDS_WITHIN; i++) {
         const struct lesson_step *e = &s->list[i];
         bool shown = e->output && strstr(e->output, "\n--- a/"); /* by `git diff` */
-        if (shown ||
-            (e->kind == STEP_EDIT && e->is_diff && !json_object_get(written, e->path))) {
+        bool code = e->kind == STEP_EDIT && !lesson_is_prose(e->path);
+        if (shown || (code && e->is_diff && !json_object_get(written, e->path))) {
             return true;
         }
         if (e->kind == STEP_EDIT) {
@@ -300,18 +301,18 @@ static bool was_asked(const struct failure *f) {
  * is changed, and its own run, a test of the session or the person had shown what is wrong. */
 static bool is_the_task(const struct failure *f, const struct lesson *fix) {
     return changes_existing(f->s, fix) &&
-           (was_asked(f) || tries_own(f->s, &f->s->list[f->last]));
+           (was_asked(f) || (!f->ruled && tries_own(f->s, &f->s->list[f->last])));
 }
 
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
-    if (states_rule(f->error->quote)) {
+    if (f->ruled || states_rule(f->error->quote)) {
         return false;
     }
     bool script = lesson_runs_own_script(f->s, failed) && changes_file(fix);
     bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
-    return ((script || own) && mends_existing(f->s)) ||
+    return ((script || own) && mends_existing(f->s, f->success)) ||
            (script && is_taken_away(f, fix->changes[0].path));
 }
 
@@ -335,28 +336,34 @@ static const char *last_quote(const struct failure *f) {
     return e ? e->quote : f->error->quote;
 }
 
-static bool add_fix(struct lessons *l, const struct failure *f) {
+/* The fix, which is explained, is told: it is taken over. False if something speaks against it. */
+bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
-    struct lesson fix = {.seen = f->seen};
-    lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event,
-                         EVIDENCE_ERROR);
-    if (l->fixes.count >= LESSONS_MAX_FIXES || !lesson_explain(&fix, f) ||
-        !is_understood(f, &fix) || is_own_slip(f, &fix) || is_attempt(f, &fix) ||
-        tries_out(f, &fix) || is_the_task(f, &fix) || lesson_silences(f->r, &fix) ||
-        !lesson_is_proven(&fix, f)) {
-        lesson_finish(&fix);
+    if (is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
+        lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }
-    lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event,
-                         EVIDENCE_PROOF);
-    fix.key = xstrdup(f->error->normal);
-    fix.quote = xstrdup(last_quote(f));
-    fix.context = part_text(failed, failed);
-    fix.verified_by = part_text(failed, success);
-    add_check(l, f->s, success, fix.verified_by);
-    *lesson_list_add(&l->fixes) = fix;
+    lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);
+    fix->key = xstrdup(f->error->normal);
+    fix->quote = xstrdup(last_quote(f));
+    fix->context = part_text(failed, failed);
+    fix->verified_by = part_text(failed, success);
+    add_check(l, f->s, success, fix->verified_by);
+    *lesson_list_add(&l->fixes) = *fix;
     return true;
+}
+
+static bool add_fix(struct lessons *l, const struct failure *f) {
+    struct lesson fix = {.seen = f->seen};
+    lessons_add_evidence(&fix.evidence, f->s->trace, f->s->list[f->last].result_event,
+                         EVIDENCE_ERROR);
+    bool told = l->fixes.count < LESSONS_MAX_FIXES && lesson_explain(&fix, f) &&
+                is_understood(f, &fix) && lesson_tell(l, &fix, f);
+    if (!told) {
+        lesson_finish(&fix);
+    }
+    return told;
 }
 
 static void add_dead_end(struct lessons *l, const struct failure *f) {
@@ -451,4 +458,5 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
             lessons_find_usage(l, s, i, r);
         }
     }
+    lessons_find_ended(l, s, r);
 }

@@ -94,12 +94,34 @@ static void add_call(struct reading *g, size_t i) {
     }
 }
 
-static void add_edit(struct reading *g, const struct trace_event *e) {
+/* The command that makes this edit is the step before it: it runs what it wrote. */
+static bool is_of_command(const struct reading *g, size_t i) {
+    const struct steps *s = g->steps;
+    const struct lesson_step *before = s->count > 1 ? &s->list[s->count - 2] : NULL;
+    for (size_t k = i; before && before->kind == STEP_RUN && k > 0 && i - k < MAX_OPEN; k--) {
+        const struct trace_event *call = &g->trace->events[k - 1];
+        if (!same_call(call, &g->trace->events[i])) {
+            return false;
+        }
+        if (call->number == before->event) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_edit(struct reading *g, size_t i) {
+    const struct trace_event *e = &g->trace->events[i];
     struct lesson_step *step = add_step(g->steps, STEP_EDIT, e->number);
     step->path = clean_path(g, e->path);
     step->text = e->text ? lesson_clean(g->r, e->text, e->text_len) : NULL;
     step->is_diff = e->is_diff;
     step->failed = e->is_error;
+    if (is_of_command(g, i)) {
+        struct lesson_step edit = *step;
+        step[0] = step[-1];
+        step[-1] = edit;
+    }
 }
 
 /* --- results --- */
@@ -226,27 +248,37 @@ static struct lesson_step *find_call(struct reading *g, const struct trace_event
     return NULL;
 }
 
-static void add_result(struct reading *g, size_t i) {
+/* The step that the result is of: its command, else its edit; the edits of a command are done with
+ * it, and a patch that it applied failed with it. NULL: neither. */
+static struct lesson_step *step_of_result(struct reading *g, size_t i) {
     const struct trace_event *e = &g->trace->events[i];
-    uint32_t event = 0;
+    struct lesson_step *edit = NULL;
     for (size_t k = i, n = 0; k > 0 && n < 4 * MAX_OPEN && e->call; k--, n++) {
         const struct trace_event *call = &g->trace->events[k - 1];
-        if ((call->kind == EVENT_CALL || call->kind == EVENT_EDIT) &&
-            same_call(call, e)) {
-            event = call->number;
-            struct lesson_step *s = find_call(g, e, &event);
-            if (s && s->kind == STEP_EDIT) {
-                s->done = true;
-                s->failed = e->is_error;
-                return;
-            }
-            if (s) {
-                break;
-            }
+        bool same = (call->kind == EVENT_CALL || call->kind == EVENT_EDIT) && same_call(call, e);
+        uint32_t event = same ? call->number : 0;
+        struct lesson_step *s = same ? find_call(g, e, &event) : NULL;
+        if (s && s->kind != STEP_EDIT) {
+            return s;
+        }
+        if (edit && !same) {
+            break;
+        }
+        edit = s ? s : edit;
+        if (s) {
+            s->done = true;
+            s->failed = s->is_diff && e->is_error;
         }
     }
-    struct lesson_step *s =
-        event || !e->call ? find_call(g, e, event ? &event : NULL) : NULL;
+    if (edit) {
+        edit->failed = e->is_error;
+    }
+    return edit || e->call ? NULL : find_call(g, e, NULL);
+}
+
+static void add_result(struct reading *g, size_t i) {
+    const struct trace_event *e = &g->trace->events[i];
+    struct lesson_step *s = step_of_result(g, i);
     if (!s || s->kind == STEP_EDIT) {
         return;
     }
@@ -280,7 +312,7 @@ static void add_event(struct reading *g, size_t i) {
         break;
     case EVENT_EDIT:
         if (e->path) {
-            add_edit(g, e);
+            add_edit(g, i);
         }
         break;
     case EVENT_THINK:

@@ -210,9 +210,10 @@ static size_t speaker_length(const char *line, size_t len) {
         return bar + 2;
     }
     size_t step = *line == '#' ? 1 + strspn(line + 1, "0123456789") : 0;
-    size_t clock = step > 1 && line[step] == ' ' ? strspn(line + step + 1, "0123456789.") : 0;
-    size_t end = step + 1 + clock;
-    return clock > 2 && end < len && line[end] == ' ' ? end + 1 : 0;
+    size_t from = step > 1 && line[step] == ' ' ? step + 1 : 0; /* its summary has the clock alone */
+    size_t clock = step && !from ? 0 : strspn(line + from, "0123456789."), end = from + clock;
+    bool seconds = clock > 3 && (line[end - 3] == '.' || line[end - 4] == '.');
+    return (from ? clock > 2 : seconds) && end < len && line[end] == ' ' ? end + 1 : 0;
 }
 
 /* A line that ends in a colon says it on the next one. */

@@ -1,0 +1,121 @@
+/* Errors that edits ended, where several were made between: the hunk is told that says what the
+ * error says and that no other hunk says as well. The proof is that the same command ran and the
+ * error is gone for good. */
+#include "skills/traces/lessons_ended.h"
+
+#include "base/find.h"
+#include "base/work.h"
+
+#define AGAIN_WITHIN (4 * LESSONS_REACH) /* steps in which an error that comes back has not ended */
+
+static bool runs_same_part(const struct command *a, const struct command *b) {
+    return any_of(i, 0, a->count,
+                  any_of(k, 0, b->count, strcmp(a->parts[i], b->parts[k]) == 0 &&
+                                             strchr(a->parts[i], *BETWEEN_WORDS)));
+}
+
+static bool runs_again(const struct lesson_step *failed, const struct lesson_step *later) {
+    const char *part = failed->command.count ? lesson_failed_part(failed) : "";
+    bool typed = *part && part[strlen(part) - 1] == '-'; /* what runs is not in its words */
+    return step_may_fail(later) && later->command.count &&
+           (lesson_is_retyped(failed, later) || strcmp(failed->text, later->text) == 0 ||
+            (!typed && runs_same_part(&failed->command, &later->command)) ||
+            (!typed && lesson_is_rerun(failed, later)));
+}
+
+/* False: it was not run again, or showed the error again. */
+static bool find_end(struct ending *e) {
+    const struct lesson_step *failed = &e->s->list[e->at];
+    for (size_t i = e->at + 1; i < e->s->count && i < e->at + AGAIN_WITHIN; i++) {
+        const struct lesson_step *s = &e->s->list[i];
+        bool near = i < e->at + LESSONS_REACH;
+        if (lesson_has_error(s, e->error->normal)) {
+            return false;
+        }
+        bool again = near && (!e->gone || !e->success) && runs_again(failed, s);
+        if (again && !e->gone) {
+            if (!lesson_shows_end(failed, s, e->error->quote)) {
+                return false;
+            }
+            e->gone = i;
+        }
+        e->success = again && !s->failed && !e->success ? i : e->success;
+    }
+    return e->gone && e->success;
+}
+
+/* --- telling --- */
+
+static void add_change(struct lesson *fix, const struct ending *e, const struct hunk *h) {
+    const struct lesson_step *s = &e->s->list[h->step];
+    struct lesson_change *c = lesson_add_change(fix, CHANGE_EDIT);
+    const char *part = s->path ? NULL : lesson_failed_part(s);
+    c->path = part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : xstrdup(s->path);
+    c->to = xstrdup(h->text);
+    lessons_add_evidence(&fix->evidence, e->s->trace, s->event, EVIDENCE_CHANGE);
+}
+
+static void tell(struct lessons *l, struct ending *e, const struct hunk *best) {
+    struct failure f = {.s = e->s, .r = e->r, .error = e->error, .first = e->at, .last = e->at,
+                        .gone = e->gone, .success = e->success, .least = LINK_NAME, .seen = 1,
+                        .ruled = best->refused};
+    struct lesson fix = {.seen = 1};
+    lessons_add_evidence(&fix.evidence, e->s->trace, e->s->list[e->at].result_event, EVIDENCE_ERROR);
+    add_change(&fix, e, best);
+    for (size_t i = 0; i < e->count && fix.change_count < 2; i++) {
+        const struct hunk *h = &e->hunks[i];
+        bool same = h != best && *h->ties && strcmp(h->ties, best->ties) == 0 && hunk_is_short(h) &&
+                    strcmp(h->text, best->text) != 0;
+        if (same) {
+            add_change(&fix, e, h);
+        }
+    }
+    lesson_choose_reason(&fix, &f);
+    if (!lesson_tell(l, &fix, &f)) {
+        lesson_finish(&fix);
+    }
+}
+
+static void finish(struct ending *e) {
+    for (size_t i = 0; i < e->count; i++) {
+        free(e->hunks[i].text);
+        free(e->hunks[i].differs);
+        free(e->hunks[i].ties);
+    }
+    free(e->around);
+    free(e->said.block);
+    free(e->said.phrases);
+}
+
+static void find_ended(struct lessons *l, const struct ending *base, const struct lesson_error *error) {
+    struct ending e = *base;
+    e.error = error;
+    if (!find_end(&e)) {
+        return;
+    }
+    ending_read_said(&e);
+    if (lesson_is_telling(error->quote) && ending_list_hunks(&e) && !ending_is_about_own(&e)) {
+        const struct hunk *best = ending_choose(&e);
+        if (best) {
+            tell(l, &e, best);
+        }
+    }
+    finish(&e);
+}
+
+void lessons_find_ended(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
+    json_t *names = NULL;
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
+        const struct lesson_step *e = &s->list[i];
+        bool failed = step_may_fail(e) && e->failed && e->command.count && e->output;
+        for (size_t k = 0; failed && k < e->error_count; k++) {
+            names = names ? names : lesson_own_names(s);
+            struct ending ending = {.s = s, .r = r, .names = names, .at = i};
+            if (l->fixes.count < LESSONS_MAX_FIXES &&
+                !lesson_list_find(&l->fixes, e->errors[k].normal)) {
+                find_ended(l, &ending, &e->errors[k]);
+            }
+        }
+    }
+    json_decref(names);
+}
