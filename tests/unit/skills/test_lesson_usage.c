@@ -121,7 +121,7 @@ Test(lesson_usage, a_step_that_the_agent_names_with_the_error) {
         if (i == 0) {
             cr_expect(l.fixes.list[0].changes[0].kind == CHANGE_RUN);
             cr_expect(eq(str, l.fixes.list[0].changes[0].to, "Remove-Item .godot -Recurse"));
-            cr_expect(eq(str, l.fixes.list[0].context, "$exe --headless --import"));
+            cr_expect(eq(str, l.fixes.list[0].context, "gd.exe --headless --import"));
         }
         lessons_finish(&l);
         finish(&m);
