@@ -73,32 +73,66 @@ static size_t home_at(const char *s) {
     return strncmp(s, "/root", 5) == 0 && ends_path(s[5]) ? 5 : 0;
 }
 
-static size_t cwd_at(const char *s, const char *cwd, size_t len) {
-    if (len < 2 || strncmp(s, cwd, len) != 0) {
+static bool is_slash(char c) {
+    return c == '/' || c == '\\';
+}
+
+/* The length of the drive at s: "E:" or, as Git's shell has it, "/e"; else 0. */
+static size_t drive_at(const char *s, char letter) {
+    bool shell = *s == '/' && tolower((unsigned char)s[1]) == tolower((unsigned char)letter);
+    bool drive = tolower((unsigned char)*s) == tolower((unsigned char)letter) && s[1] == ':';
+    return shell || drive ? 2 : 0;
+}
+
+/* The length of the working folder at s, with the slash behind it; else 0. Windows'
+ * slashes go both ways and may be doubled. */
+static size_t cwd_at(const char *s, const char *cwd) {
+    bool drive = cwd && isalpha((unsigned char)*cwd) && cwd[1] == ':';
+    size_t i = drive ? drive_at(s, *cwd) : 0, k = i;
+    if (!cwd || strlen(cwd) < 2 || (drive && !i)) {
         return 0;
     }
-    return s[len] == '/' ? len + 1 : (ends_path(s[len]) ? len : 0);
+    for (; cwd[k]; k++, i++) {
+        bool slash = is_slash(cwd[k]) && is_slash(s[i]);
+        if (cwd[k] != s[i] && !(slash && drive)) {
+            return 0;
+        }
+        i += drive && s[i] == '\\' && s[i + 1] == '\\';
+    }
+    if (is_slash(s[i]) && (drive || s[i] == '/')) {
+        return i + 1 + (s[i] == '\\' && s[i + 1] == '\\');
+    }
+    return ends_path(s[i]) ? i : 0;
 }
 
 static bool starts_path(const char *text, const char *at) {
     return at == text || !(isalnum((unsigned char)at[-1]) || strchr("._-~/>", at[-1]));
 }
 
+/* Where the next path may start, at or behind s: at a slash, or at a drive. */
+static const char *next_path(const char *s) {
+    for (const char *at = s; (at = strpbrk(at, "/:")); at++) {
+        if (*at == '/' || (at > s && isalpha((unsigned char)at[-1]))) {
+            return *at == '/' ? at : at - 1;
+        }
+    }
+    return NULL;
+}
+
 /* Appends text with the working folder and homes made short. */
 static void shorten_paths(struct buf *out, const char *text, const char *cwd) {
-    size_t cwd_len = cwd ? strlen(cwd) : 0;
     const char *from = text;
-    for (const char *at = text; (at = strchr(at, '/'));) {
-        size_t here = starts_path(text, at) ? cwd_at(at, cwd, cwd_len) : 0;
+    for (const char *at = text; (at = next_path(at));) {
+        size_t here = starts_path(text, at) ? cwd_at(at, cwd) : 0;
         size_t home = !here && starts_path(text, at) ? home_at(at) : 0;
         if (!here && !home) {
-            at++;
+            at += *at == '/' ? 1 : 2;
             continue;
         }
         buf_add(out, from, (size_t)(at - from));
         if (home) {
             buf_adds(out, "~");
-        } else if (at[here - 1] != '/' || ends_path(at[here])) {
+        } else if (!is_slash(at[here - 1]) || ends_path(at[here])) {
             buf_adds(out, ".");
         }
         at += here + home;

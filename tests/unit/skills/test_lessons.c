@@ -44,6 +44,27 @@ Test(lessons, a_changed_option_is_the_fix) {
     finish(&m);
 }
 
+/* Windows writes the working folder in four ways; a skill keeps what is below it. */
+Test(lessons, the_working_folder_of_windows_is_left_out) {
+    static const char *const ways[] = {"E:\\Ada\\gemm\\", "e:/Ada/gemm/", "/e/Ada/gemm/",
+                                       "E:\\\\Ada\\\\gemm\\\\"};
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct maker m = {.trace.cwd = xstrdup("E:\\Ada\\gemm")};
+        struct lessons l;
+        autofree char *failed = xasprintf("nvcc -arch=sm_90 -c %sgemm.cu", ways[i]);
+        autofree char *passed = xasprintf("nvcc -arch=sm_90a -c %sgemm.cu", ways[i]);
+        run(&m, failed, 255,
+            "ptxas error   : Instruction 'wgmma.fence' not supported on .target 'sm_90'");
+        say(&m, "wgmma needs the architecture-specific target sm_90a.");
+        run(&m, passed, 0, "");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.fixes.count, 1));
+        cr_expect(eq(str, l.fixes.list[0].changes[0].to, "nvcc -arch=sm_90a -c gemm.cu"));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 /* What was hidden keeps its place; where all that changed is hidden, nothing is told. */
 Test(lessons, a_secret_keeps_its_place_in_a_command) {
     struct maker m = {.trace.cwd = xstrdup("/home/ada/shop")};
