@@ -5,7 +5,7 @@
 #define MAX_HUNKS 48u   /* between an error and its end */
 #define MAX_NAMES 48u   /* of an error */
 
-struct said_name {
+struct error_name {
     const char *at;
     size_t len;
     bool code; /* spelt as only code is */
@@ -14,10 +14,10 @@ struct said_name {
 };
 
 /* What an error says: its line, and the lines behind that explain it. */
-struct said {
+struct error_words {
     char *block, *phrases; /* phrases: letters and digits, small, single blanks between */
     const char *quote_end; /* of the line itself, in block */
-    struct said_name names[MAX_NAMES];
+    struct error_name names[MAX_NAMES];
     size_t count;
 };
 
@@ -38,7 +38,7 @@ struct ending {
     const json_t *names; /* that the project declares */
     size_t at, gone, success;
     const struct lesson_error *error;
-    struct said said;
+    struct error_words said;
     char *around; /* of the output, what belongs to the error */
     struct hunk hunks[MAX_HUNKS];
     size_t count;

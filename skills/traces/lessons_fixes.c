@@ -458,5 +458,4 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
             lessons_find_usage(l, s, i, r);
         }
     }
-    lessons_find_ended(l, s, r);
 }

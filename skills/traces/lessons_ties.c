@@ -62,9 +62,9 @@ static size_t compound_length(const char *at) {
     return joints && len >= 2 * LEAST_NAME && 2 * digits < len ? len : 0;
 }
 
-static void add_name(struct said *said, const char *at, size_t len, bool quoted) {
+static void add_name(struct error_words *said, const char *at, size_t len, bool quoted) {
     if (len >= LEAST_NAME && said->count < MAX_NAMES) {
-        said->names[said->count++] = (struct said_name){at, len, is_code(at, len), quoted};
+        said->names[said->count++] = (struct error_name){at, len, is_code(at, len), quoted};
     }
 }
 
@@ -74,7 +74,7 @@ static bool quotes_code(const char *open) {
     return end && end - open < 80 && text_count(open + 1, (size_t)(end - open - 1), ' ') <= 1;
 }
 
-static void list_names(struct said *said) {
+static void list_names(struct error_words *said) {
     char quote = '\0';
     for (const char *at = said->block; *at;) {
         bool begins = at == said->block || strchr(" \n", at[-1]);
@@ -87,7 +87,7 @@ static void list_names(struct said *said) {
         if (place) {
             at += place;
         } else if (compound && said->count < MAX_NAMES) {
-            said->names[said->count++] = (struct said_name){at, compound, .code = true, .compound = true};
+            said->names[said->count++] = (struct error_name){at, compound, .code = true, .compound = true};
             at += compound;
         } else if (len) {
             add_name(said, at, len, quote != '\0');
@@ -123,7 +123,7 @@ static bool is_frame(const char *line) {
 
 /* The error's line with the lines behind it that belong to it: the next, which may be the rest of it, and those
  * that stand further in, to an empty one or the next error. */
-static void read_block(struct said *ret, const struct ending *e) {
+static void read_block(struct error_words *ret, const struct ending *e) {
     struct buf out = BUF_INIT(MAX_BLOCK + 2 * LESSON_MAX_LINE);
     const char *quote = e->error->quote;
     autofree char *head = xstrndup(quote, strnlen(quote, QUOTE_HEAD));
@@ -188,7 +188,7 @@ static unsigned tie_of(const struct ending *e, const char *name, size_t len) {
     autofree char *words = words_of(name, len);
     unsigned best = *words && strstr(e->said.phrases, words) ? 4 : 0;
     for (size_t i = 0; i < e->said.count && best < 4; i++) {
-        const struct said_name *n = &e->said.names[i];
+        const struct error_name *n = &e->said.names[i];
         if (n->len == len && strncasecmp(n->at, name, len) == 0) {
             unsigned tie = memcmp(n->at, name, len) != 0 ? 1 : n->code ? 4 : n->quoted ? 3 : 1;
             best = tie > best ? tie : best;
@@ -208,7 +208,7 @@ static size_t count_on(const char *diff, char mark, const char *name) {
 
 static void weigh_compounds(const struct ending *e, struct hunk *h, struct buf *ties) {
     for (size_t i = 0; i < e->said.count; i++) {
-        const struct said_name *n = &e->said.names[i];
+        const struct error_name *n = &e->said.names[i];
         autofree char *name = xstrndup(n->at, n->compound ? n->len : 0);
         if (*name && count_on(h->text, '-', name) != count_on(h->text, '+', name)) {
             buf_addf(ties, "%s ", name);
@@ -331,7 +331,7 @@ static void weigh(const struct ending *e, struct hunk *h) {
 bool ending_is_about_own(const struct ending *e) {
     size_t names = 0;
     for (size_t i = 0; i < e->said.count; i++) {
-        const struct said_name *n = &e->said.names[i];
+        const struct error_name *n = &e->said.names[i];
         names += (n->code || n->quoted) && n->at < e->said.quote_end;
     }
     return names > MAX_SUBJECTS || any_of(i, 0, e->said.count,
