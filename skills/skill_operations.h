@@ -19,7 +19,7 @@ operation_start skill_pack_operation; /* skill_packing.c */
 /* skill_report.c: append a skill's source ("this project", "agent codex"), and remarks on
  * its name: what is wrong with it, and which skills of that name it hides. */
 void skill_tell_source(struct buf *out, const json_t *row);
-void skill_tell_name(struct buf *out, const json_t *row, const char *indent);
+void skill_tell_name(struct buf *out, const json_t *row);
 
 /* skill_report.c: append results as text for models and people. */
 void skill_find_describe(const json_t *result, struct buf *out);

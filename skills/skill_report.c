@@ -4,13 +4,12 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "protocol/finding.h"
 #include "skills/check/danger.h"
 
 #define MAX_SHOWN 60        /* findings, skills or files told one by one */
 #define MAX_DESCRIPTION 300 /* bytes of a description in a list */
-#define MAX_MESSAGE 600     /* of one finding's message */
-#define MAX_DIFF (4u << 10) /* of one target's conflict */
 
 static void add_cut(struct buf *out, const char *text, size_t max) {
     size_t len = strlen(text), kept = text_cut(text, len, max);
@@ -35,18 +34,17 @@ static void add_omitted(struct buf *out, size_t count, const char *noun) {
 
 /* --- where a skill comes from --- */
 
+#define SOURCE "[{?source=agent}agent {agent|}|{?source=project}this project|{source}]"
+#define NAME(indent)                                                                     \
+    "[" indent "Not trusted: {misnamed}.\n]"                                             \
+    "{hides:" indent "It hides another skill of this name (" SOURCE "): {uri|}\n}"
+
 void skill_tell_source(struct buf *out, const json_t *row) {
-    const char *source = json_get_string(row, "source", "");
-    if (strcmp(source, "agent") == 0) {
-        buf_addf(out, "agent %s", json_get_string(row, "agent", ""));
-    } else {
-        buf_adds(out, strcmp(source, "project") == 0 ? "this project" : source);
-    }
+    words_add(out, SOURCE, row);
 }
 
 static void add_trust(struct buf *out, const json_t *row) {
-    skill_tell_source(out, row);
-    buf_adds(out, json_get_bool(row, "trusted", false) ? "" : ", not trusted");
+    words_add(out, SOURCE "[{!trusted}, not trusted]", row);
 }
 
 /* The warning stands in the same line as the name. */
@@ -58,16 +56,8 @@ static void add_danger(struct buf *out, const json_t *row, const char *indent) {
     }
 }
 
-void skill_tell_name(struct buf *out, const json_t *row, const char *indent) {
-    const char *misnamed = json_get_string(row, "misnamed", NULL);
-    if (misnamed) {
-        buf_addf(out, "%sNot trusted: %s.\n", indent, misnamed);
-    }
-    json_each(json_object_get(row, "hides"), i, other) {
-        buf_addf(out, "%sIt hides another skill of this name (", indent);
-        skill_tell_source(out, other);
-        buf_addf(out, "): %s\n", json_get_string(other, "uri", ""));
-    }
+void skill_tell_name(struct buf *out, const json_t *row) {
+    words_add(out, NAME(""), row);
 }
 
 /* Quotes a name with other characters, which might look like another name or like the
@@ -97,37 +87,28 @@ static void tell_match(struct buf *out, const json_t *match) {
     buf_adds(out, "): ");
     add_danger(out, match, "  ");
     add_cut(out, json_get_string(match, "description", ""), MAX_DESCRIPTION);
-    buf_addf(out, "\n  %s\n  %s\n", json_get_string(match, "why", ""),
-             json_get_string(match, "uri", ""));
-    buf_addf(out, "  %s\n", json_get_string(match, "path", ""));
-    skill_tell_name(out, match, "  ");
+    words_add(out, "\n  {why|}\n  {uri|}\n  {path|}\n" NAME("  "), match);
 }
 
 void skill_find_describe(const json_t *result, struct buf *out) {
     const json_t *matches = json_object_get(result, "matches");
     const json_t *nearest = json_object_get(result, "nearest");
-    if (json_array_size(matches)) {
-        buf_addf(out, "%zu skill%s fit%s:\n", json_array_size(matches),
-                 json_array_size(matches) == 1 ? "" : "s",
-                 json_array_size(matches) == 1 ? "s" : "");
-    } else {
-        buf_adds(out, "No skill fits this task as described. If you gave no other names "
-                      "for it, ask once more with some; otherwise go on without a "
-                      "skill.\n");
-        buf_adds(out, json_array_size(nearest) ? "Nearest, but not fitting:\n" : "");
-        matches = nearest;
-    }
-    json_each(matches, i, match) {
+    words_add(
+        out,
+        "[{matches-0} skill[{!matches=1}s] fit[{?matches=1}s]:\n"
+        "|No skill fits this task as described. If you gave no other names for it, ask "
+        "once more with some; otherwise go on without a skill.\n"
+        "[{?nearest}Nearest, but not fitting:\n]]",
+        result);
+    json_each(json_array_size(matches) ? matches : nearest, i, match) {
         tell_match(out, match);
     }
-    const char *problem = json_get_string(result, "problem", NULL);
-    buf_addf(out, problem ? "(%s)\n" : "%s", problem ? problem : "");
+    words_add(out, "[({problem})\n]", result);
 }
 
 /* --- skill/get, skill/list --- */
 
 void skill_get_describe(const json_t *result, struct buf *out) {
-    const json_t *files = json_object_get(result, "files");
     const json_t *front = json_object_get(result, "frontmatter");
     add_danger(out, result, "");
     buf_adds(out, "# Skill ");
@@ -136,23 +117,16 @@ void skill_get_describe(const json_t *result, struct buf *out) {
     add_trust(out, result);
     buf_adds(out, ")\n");
     add_line(out, json_get_string(front, "description", ""));
-    buf_addf(out, "\n\nFolder: %s\n", json_get_string(result, "path", ""));
-    skill_tell_name(out, result, "");
-    json_each(files, i, file) {
-        if (i < MAX_SHOWN) {
-            buf_addf(out, "- %s (%lld bytes)\n", json_get_string(file, "path", ""),
-                     (long long)json_get_integer(file, "size", 0));
-        }
-    }
-    add_omitted(out, json_array_size(files), "files");
-    buf_addf(out, "\n%s", json_get_string(result, "body", ""));
+    words_add(out,
+              "\n\nFolder: {path|}\n" NAME("") "{files<60:- {path|} ({size|0} bytes)\n}"
+                                               "[… and {files-60} more files\n]\n{body}",
+              result);
 }
 
 void skill_list_describe(const json_t *result, struct buf *out) {
     const json_t *skills = json_object_get(result, "skills");
     buf_addf(out, "%zu skills\n", json_array_size(skills));
     json_each(skills, i, skill) {
-        const char *shadow = json_get_string(skill, "shadowed_by", NULL);
         if (i >= MAX_SHOWN) {
             break;
         }
@@ -163,62 +137,33 @@ void skill_list_describe(const json_t *result, struct buf *out) {
         buf_adds(out, "): ");
         add_danger(out, skill, "  ");
         add_cut(out, json_get_string(skill, "description", ""), MAX_DESCRIPTION);
-        buf_addf(out, "\n  %s\n", json_get_string(skill, "path", ""));
-        if (shadow) {
-            buf_addf(out, "  hidden by %s\n", shadow);
-        }
+        words_add(out, "\n  {path|}\n[  hidden by {shadowed_by}\n]", skill);
     }
     add_omitted(out, json_array_size(skills), "skills");
 }
 
 /* --- skill/check --- */
 
-static void tell_fixes(struct buf *out, const json_t *finding) {
-    json_each(json_object_get(finding, "fixes"), i, fix) {
-        buf_addf(out, "    fix: %s\n", json_get_string(fix, "title", ""));
-        json_each(json_object_get(fix, "edits"), k, edit) {
-            buf_addf(out, "      %s:%lld:%lld-%lld:%lld \"",
-                     json_get_string(edit, "file", ""),
-                     (long long)json_get_integer(edit, "line", 0),
-                     (long long)json_get_integer(edit, "column", 0),
-                     (long long)json_get_integer(edit, "end_line", 0),
-                     (long long)json_get_integer(edit, "end_column", 0));
-            add_cut(out, json_get_string(edit, "text", ""), MAX_DESCRIPTION);
-            buf_adds(out, "\"\n");
-        }
-    }
-}
-
-static void tell_finding(struct buf *out, const json_t *finding) {
-    json_int_t line = json_get_integer(finding, "line", 0);
-    buf_adds(out, json_get_string(finding, "file", ""));
-    if (line) {
-        buf_addf(out, ":%lld:%lld", (long long)line,
-                 (long long)json_get_integer(finding, "column", 1));
-    }
-    buf_addf(out, "%s%s: ", json_get_string(finding, "file", NULL) ? ": " : "",
-             json_get_string(finding, "severity", ""));
-    add_cut(out, json_get_string(finding, "message", ""), MAX_MESSAGE);
-    buf_addf(out, " [%s]\n", json_get_string(finding, "code", ""));
-    tell_fixes(out, finding);
-}
+static const char finding_words[] =
+    "[{file}[:{?line}{line}:{column|1}]: ]{severity|}: {message~600} \\[{code|}\\]\n"
+    "{fixes:    fix: {title|}\n"
+    "{edits:      {file|}:{line|0}:{column|0}-{end_line|0}:{end_column|0} "
+    "\"{text~300}\"\n}}";
 
 void skill_check_describe(const json_t *result, struct buf *out) {
     const json_t *findings = json_object_get(result, "findings");
-    const json_t *tokens = json_object_get(result, "tokens");
     buf_addf(out, "%s: ", json_get_bool(result, "ok", 0) ? "ok" : "not ok");
     if (!findings_tell(findings, out)) {
         buf_adds(out, "nothing found");
     }
-    if (tokens) {
-        buf_addf(out, "; about %lld tokens, %lld of them always in the catalogue",
-                 (long long)json_get_integer(tokens, "body", 0),
-                 (long long)json_get_integer(tokens, "catalogue", 0));
-    }
-    buf_addc(out, '\n');
+    words_add(
+        out,
+        "[{?tokens}; about {tokens.body|0} tokens, {tokens.catalogue|0} of them always "
+        "in the catalogue]\n",
+        result);
     json_each(findings, i, finding) {
         if (i < MAX_SHOWN) {
-            tell_finding(out, finding);
+            words_add(out, finding_words, finding);
         }
     }
     add_omitted(
@@ -229,33 +174,14 @@ void skill_check_describe(const json_t *result, struct buf *out) {
 /* --- skill/install, skill/uninstall --- */
 
 void skill_pack_describe(const json_t *result, struct buf *out) {
-    size_t files = json_array_size(json_object_get(result, "files"));
-    buf_addf(out, "wrote %s: %zu file%s, %lld bytes\n",
-             json_get_string(result, "path", ""), files, files == 1 ? "" : "s",
-             (long long)json_get_integer(result, "bytes", 0));
+    words_add(out, "wrote {path|}: [{files-0}|0] file[{!files=1}s], {bytes|0} bytes\n",
+              result);
 }
 
 void skill_install_describe(const json_t *result, struct buf *out) {
-    json_each(json_object_get(result, "results"), i, target) {
-        const char *reason = json_get_string(target, "reason", NULL);
-        const char *diff = json_get_string(target, "diff", NULL);
-        buf_addf(out, "%s: %s %s", json_get_string(target, "agent", ""),
-                 json_get_string(target, "outcome", ""),
-                 json_get_string(target, "path", ""));
-        if (json_object_get(target, "source")) {
-            buf_adds(out, " (from ");
-            skill_tell_source(out, target);
-            buf_addf(out, ": %s)", json_get_string(target, "from", ""));
-        }
-        const json_t *was = json_object_get(target, "was");
-        if (was) {
-            buf_addf(out, ", was %s", json_get_string(was, "source", ""));
-        }
-        buf_addf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
-        if (diff) {
-            add_cut(out, diff, MAX_DIFF);
-            buf_addc(out, '\n');
-        }
-    }
-    skill_tell_name(out, result, "");
+    words_add(out,
+              "{results:{agent|}: {outcome|} {path|}"
+              "[{?source=*} (from " SOURCE ": {from|})]"
+              "[{?was}, was {was.source|}][: {reason}]\n[{diff~4096}\n]}" NAME(""),
+              result);
 }

@@ -1,67 +1,25 @@
 /* kernel/check's result as the text that agents read. */
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "gpu/check/check_result.h"
 #include "protocol/finding.h"
 
 #define MAX_SHOWN 40 /* diagnostics in full */
 #define MAX_KERNELS 32
-#define MAX_MESSAGE 600      /* bytes of one message */
 #define MAX_TEXT (30u << 10) /* bytes of a report: below some 10 000 tokens */
-#define MAX_RELATED 3
 #define MAX_EDIT_TEXT 120
 
-static void tell_compiler(const json_t *result, struct buf *out) {
-    const json_t *compiler = json_object_get(result, "compiler");
-    buf_addf(out, " (%s", json_get_string(result, "arch", "?"));
-    if (json_is_object(compiler)) {
-        buf_addf(out, ", %s %s", json_get_string(compiler, "name", "?"),
-                 json_get_string(compiler, "version", "?"));
-    }
-    if (json_get_bool(result, "cached", 0)) {
-        buf_adds(out, ", from the cache");
-    } else {
-        buf_addf(out, ", %.0f ms",
-                 json_number_value(json_object_get(result, "compile_ms")));
-    }
-    buf_adds(out, ")\n");
-}
+/* Behind it: whose flags it was compiled with, where the project has some. */
+static const char verdict_words[] =
+    "{summary|?} ({arch|?}[{?compiler}, {compiler.name|?} {compiler.version|?}]"
+    "[{?cached}, from the cache|, {compile_ms%.0f} ms])\n"
+    "[flags from {flags.from/, /:{.}}\n]";
 
-/* Whose flags it was compiled with, where the project has some. */
-static void tell_flags(const json_t *result, struct buf *out) {
-    const json_t *from = json_object_get(json_object_get(result, "flags"), "from");
-    for (size_t i = 0; i < json_array_size(from); i++) {
-        buf_adds(out, i ? ", " : "flags from ");
-        buf_adds(out, json_string_value(json_array_get(from, i)));
-    }
-    if (from) {
-        buf_addc(out, '\n');
-    }
-}
-
-static void tell_verdict(const json_t *result, struct buf *out) {
-    buf_adds(out, json_get_string(result, "summary", "?"));
-    tell_compiler(result, out);
-    tell_flags(result, out);
-}
-
-static void tell_place(const json_t *place, struct buf *out) {
-    const char *file = json_get_string(place, "file", NULL);
-    json_int_t line = json_get_integer(place, "line", 0);
-    json_int_t column = json_get_integer(place, "column", 0);
-    if (file) {
-        buf_addf(out, "%.200s:", file);
-    }
-    if (file && line) {
-        buf_addf(out, "%lld:", (long long)line);
-    }
-    if (file && line && column) {
-        buf_addf(out, "%lld:", (long long)column);
-    }
-    if (file) {
-        buf_addc(out, ' ');
-    }
-}
+#define PLACE "[{file~200}:[{?line}{line}:[{?column}{column}:]] ]"
+static const char finding_words[] = PLACE
+    "{severity|error}: {message~600} \\[{source|}[ {code}]\\]\n"
+    "{related<3:  " PLACE "note: {message~300}\n}[  … and {related-3} more notes\n]";
 
 static void tell_text(const char *text, size_t max, struct buf *out) {
     size_t len = strlen(text);
@@ -111,30 +69,8 @@ static void tell_fixes(const json_t *findings, const json_t *finding, struct buf
     }
 }
 
-static void tell_related(const json_t *finding, struct buf *out) {
-    const json_t *list = json_object_get(finding, "related");
-    json_each(list, i, related) {
-        if (i == MAX_RELATED) {
-            buf_addf(out, "  … and %zu more notes\n", json_array_size(list) - i);
-            return;
-        }
-        buf_adds(out, "  ");
-        tell_place(related, out);
-        buf_adds(out, "note: ");
-        tell_text(json_get_string(related, "message", ""), MAX_MESSAGE / 2, out);
-        buf_addc(out, '\n');
-    }
-}
-
-static void tell_finding(const json_t *findings, const json_t *finding,
-                         struct buf *out) {
-    const char *code = json_get_string(finding, "code", "");
-    tell_place(finding, out);
-    buf_addf(out, "%s: ", json_get_string(finding, "severity", "error"));
-    tell_text(json_get_string(finding, "message", ""), MAX_MESSAGE, out);
-    buf_addf(out, " [%s%s%.60s]\n", json_get_string(finding, "source", ""),
-             *code ? " " : "", code);
-    tell_related(finding, out);
+static void tell_finding(const json_t *findings, const json_t *finding, struct buf *out) {
+    words_add(out, finding_words, finding);
     tell_fixes(findings, finding, out);
 }
 
@@ -168,46 +104,22 @@ static const json_t *best_occupancy(const json_t *kernel) {
     return best;
 }
 
-static void tell_occupancy(const json_t *occupancy, struct buf *out) {
-    const json_t *limits = json_object_get(occupancy, "limited_by");
-    buf_addf(out, "%.0f%% @%lld (",
-             json_number_value(json_object_get(occupancy, "percent")),
-             (long long)json_get_integer(occupancy, "block_threads", 0));
-    for (size_t i = 0; i < json_array_size(limits); i++) {
-        const char *limit = json_string_value(json_array_get(limits, i));
-        buf_addf(out, "%s%s", i ? "+" : "", limit ? limit : "?");
-    }
-    buf_adds(out, ")");
-}
-
-/* A table cell: "-" if the compiler did not state the number. */
-static void tell_number(const json_t *kernel, const char *key, int width,
-                        struct buf *out) {
-    json_int_t n = json_get_integer(kernel, key, -1);
-    if (n < 0) {
-        buf_addf(out, " %*s", width, "-");
-    } else {
-        buf_addf(out, " %*lld", width, (long long)n);
-    }
-}
-
 static void tell_kernel(const json_t *kernel, struct buf *out) {
     const char *name = json_get_string(kernel, "name", "?");
     size_t cut = text_cut(name, strlen(name), 60);
     buf_addf(out, "%-28.*s", (int)cut, name);
-    tell_number(kernel, "registers", 4, out);
+    words_add(out, " [{registers%4d}|   -]", kernel);
     json_int_t stores = json_get_integer(kernel, "spill_store_bytes", 0);
     json_int_t loads = json_get_integer(kernel, "spill_load_bytes", 0);
     buf_addf(out, " %6lld", (long long)(stores + loads));
-    tell_number(kernel, "stack_bytes", 6, out);
-    tell_number(kernel, "static_shared_bytes", 7, out);
-    tell_number(kernel, "barriers", 4, out);
-    buf_adds(out, "  ");
-    const json_t *best = best_occupancy(kernel);
-    if (best) {
-        tell_occupancy(best, out);
-    }
-    buf_addc(out, '\n');
+    words_add(out,
+              " [{stack_bytes%6d}|     -] [{static_shared_bytes%7d}|      -] "
+              "[{barriers%4d}|   -]  ",
+              kernel);
+    words_add(
+        out,
+        "[{?block_threads=*}{percent%.0f}% @{block_threads} ([{limited_by/+/:{.}}])]\n",
+        best_occupancy(kernel));
 }
 
 static void tell_kernels(const json_t *result, struct buf *out) {
@@ -228,7 +140,7 @@ static void tell_kernels(const json_t *result, struct buf *out) {
 
 void check_result_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
-    tell_verdict(result, &text);
+    words_add(&text, verdict_words, result);
     tell_findings(result, &text);
     tell_kernels(result, &text);
     buf_add(out, text.data, text.len);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/words.h"
 #include "gpu/editor/cuda_lens.h"
 #include "gpu/editor/json_places.h"
 #include "gpu/source/kernel_name.h"
@@ -202,10 +203,8 @@ static void tell_mismatch(const struct telling *t, const json_t *item,
     autobuf text = BUF_INIT(2048);
     buf_addf(&text, "%.64s%s", name,
              json_array_size(json_object_get(first, "index")) ? "" : " ");
-    validate_tell_element(first, &text);
-    buf_addf(&text, "; %lld of %lld elements are wrong",
-             (long long)json_get_integer(output, "mismatches", 0),
-             (long long)json_get_integer(output, "elements", 0));
+    words_add(&text, ELEMENT_WORDS, first);
+    words_add(&text, "; " MISMATCH_WORDS, output);
     add_case(&text, item);
     tell(t, name, "mismatch", FINDING_ERROR, text.data);
 }

@@ -17,22 +17,6 @@ static json_int_t wrong_elements(const json_t *item) {
     return wrong;
 }
 
-void validate_tell_element(const json_t *sample, struct buf *out) {
-    const char *state = json_get_string(sample, "state", NULL);
-    bool any = false;
-    json_each(json_object_get(sample, "index"), i, at) {
-        buf_addf(out, "%s%lld", i ? ", " : "[", (long long)json_integer_value(at));
-        any = true;
-    }
-    buf_adds(out, any ? "] is " : "is ");
-    json_tell(out, json_object_get(sample, "actual"));
-    if (state) {
-        buf_addf(out, " (%.32s)", state);
-    }
-    buf_adds(out, ", should be ");
-    json_tell(out, json_object_get(sample, "expected"));
-}
-
 const json_t *validate_first_error(const json_t *result) {
     return findings_first_error(json_object_get(result, "findings"));
 }

@@ -9,7 +9,10 @@
  * elements", "unsupported: foo.s32" … strict: warnings turn a pass into a fail, and
  * "strict" says so. */
 void validate_verdict_set(json_t *result, bool strict);
-/* Appends a sample of an output: "[1, 3] is NaN (never written), should be 2.5". */
-void validate_tell_element(const json_t *sample, struct buf *out);
+/* Of a sample of an output: "[1, 3] is NaN (never written), should be 2.5". (words.h) */
+#define ELEMENT_WORDS                                                                    \
+    "[\\[{index/, /:{.}}\\] ]is {actual|0}[ ({state~32})], should be {expected|0}"
+/* Of an output. */
+#define MISMATCH_WORDS "{mismatches} of [{judged}|{elements}|0] elements are wrong"
 /* The result's first finding of severity "error", or NULL. */
 const json_t *validate_first_error(const json_t *result);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/words.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
@@ -386,23 +387,11 @@ json_t *evaluation_result(const struct evaluation *e,
 
 /* --- in words --- */
 
-static void describe_arm(const json_t *arm, struct buf *out) {
-    const json_t *rate = json_object_get(arm, "pass_rate");
-    buf_addf(out, "  %-9s", json_get_string(arm, "name", ""));
-    if (json_is_number(rate)) {
-        buf_addf(out, " %3.0f %% (95 %%: %.0f-%.0f)", 100 * json_number_value(rate),
-                 100 * json_number_value(json_object_get(arm, "low")),
-                 100 * json_number_value(json_object_get(arm, "high")));
-    } else {
-        buf_adds(out, " -");
-    }
-    buf_addf(out, ", %d tests, %d answers, %d errored, %d refused, %lld tokens\n",
-             (int)json_get_integer(arm, "tests", 0),
-             (int)json_get_integer(arm, "runs", 0),
-             (int)json_get_integer(arm, "errored", 0),
-             (int)json_get_integer(arm, "refused", 0),
-             (long long)json_get_integer(json_object_get(arm, "tokens"), "total", 0));
-}
+static const char arm_words[] =
+    "{verdict|}: {sentence|}\n"
+    "{students:{model|}: {verdict|}\n"
+    "{arms:  {name%-9s} [{pass_rate%3.0p} % (95 %: {low%.0p}-{high%.0p})|-], {tests|0} tests, "
+    "{runs|0} answers, {errored|0} errored, {refused|0} refused, {tokens.total|0} tokens\n}}";
 
 /* "never_passes: t1, t2": the tests of each mark on one line. */
 static void describe_marks(const json_t *marks, struct buf *out) {
@@ -428,26 +417,16 @@ static void describe_marks(const json_t *marks, struct buf *out) {
 /* Which of the skills of one name was measured. */
 static void describe_skill(const json_t *provenance, struct buf *out) {
     if (json_object_get(provenance, "source")) {
-        buf_addf(out, "skill: %s (", json_get_string(provenance, "path", ""));
+        words_add(out, "skill: {path|} (", provenance);
         skill_tell_source(out, provenance);
         buf_adds(out, ")\n");
-        skill_tell_name(out, provenance, "");
+        skill_tell_name(out, provenance);
     }
 }
 
 void evaluation_describe(const json_t *result, struct buf *out) {
-    buf_addf(out, "%s: %s\n", json_get_string(result, "verdict", ""),
-             json_get_string(result, "sentence", ""));
-    json_each(json_object_get(result, "students"), i, student) {
-        buf_addf(out, "%s: %s\n", json_get_string(student, "model", ""),
-                 json_get_string(student, "verdict", ""));
-        json_each(json_object_get(student, "arms"), k, arm) {
-            describe_arm(arm, out);
-        }
-    }
+    words_add(out, arm_words, result);
     describe_marks(json_object_get(result, "marks"), out);
     describe_skill(json_object_get(result, "provenance"), out);
-    if (json_object_get(result, "run")) {
-        buf_addf(out, "record: %s\n", json_get_string(result, "run", ""));
-    }
+    words_add(out, "[record: {run}\n]", result);
 }

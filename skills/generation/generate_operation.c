@@ -2,6 +2,7 @@
 #include "skills/generation/generate_flow.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 #include "skills/check/skill_check.h"
 #include "skills/evaluation/named_models.h"
 #include "skills/generation/generation.h"
@@ -51,77 +52,40 @@ static void generate_start(struct call *call, const json_t *params) {
 
 /* --- the table --- */
 
-static void describe_install(const json_t *install, struct buf *out) {
-    json_each(install, i, one) {
-        buf_addf(out, "%s: %s %s%s%s\n", json_get_string(one, "agent", ""),
-                 json_get_string(one, "outcome", ""), json_get_string(one, "path", ""),
-                 json_get_string(one, "reason", NULL) ? ": " : "",
-                 json_get_string(one, "reason", ""));
-    }
-    if (json_is_object(install)) {
-        buf_addf(out, "Not installed: %s\n", json_get_string(install, "error", ""));
-    }
-}
+static const char saved_words[] =
+    "[{?lessons}It has {lessons.fixes|0} fixes, {lessons.corrections|0} corrections, "
+    "{lessons.commands|0} commands, {lessons.files|0} files.\n]"
+    "{tests.count|0} tests ({tests.wanted|0} requested, {tests.marked|0} left out as too "
+    "easy)[: {tests.reason}]; check: [{?check.ok}passed|failed], "
+    "[{check.findings-0}|0] findings.\n";
+
+static const char done_words[] =
+    "[Not installed: {install.error}\n"
+    "|{install:{agent|}: {outcome|} {path|}[: {reason}]\n}]"
+    "[{?diff=*}What changed:\n{diff|}]"
+    "[{?evaluation}Evaluation: {evaluation.sentence}[; {evaluation.hint}]\n"
+    "|{?evaluation}Evaluation: {evaluation.error|}[; {evaluation.hint}]\n]";
 
 static void describe_saved(const json_t *result, struct buf *out) {
-    const json_t *skill = json_object_get(result, "skill");
-    const json_t *tests = json_object_get(result, "tests");
-    const json_t *counts = json_object_get(result, "lessons");
-    const json_t *check = json_object_get(result, "check");
-    buf_addf(out, "Saved %s in %s.\n", json_get_string(skill, "name", ""),
-             json_get_string(skill, "path", ""));
-    skill_tell_name(out, result, "");
-    if (json_object_size(counts)) {
-        buf_addf(out, "It has %d fixes, %d corrections, %d commands, %d files.\n",
-                 (int)json_get_integer(counts, "fixes", 0),
-                 (int)json_get_integer(counts, "corrections", 0),
-                 (int)json_get_integer(counts, "commands", 0),
-                 (int)json_get_integer(counts, "files", 0));
-    }
-    buf_addf(
-        out,
-        "%d tests (%d requested, %d left out as too easy)%s%s; check: %s, %d findings.\n",
-        (int)json_get_integer(tests, "count", 0),
-        (int)json_get_integer(tests, "wanted", 0),
-        (int)json_get_integer(tests, "marked", 0),
-        json_get_string(tests, "reason", NULL) ? ": " : "",
-        json_get_string(tests, "reason", ""),
-        json_get_bool(check, "ok", 0) ? "passed" : "failed",
-        (int)json_array_size(json_object_get(check, "findings")));
+    words_add(out, "Saved {skill.name|} in {skill.path|}.\n", result);
+    skill_tell_name(out, result);
+    words_add(out, saved_words, result);
     refinement_describe(json_object_get(result, "refinement"), out);
-    describe_install(json_object_get(result, "install"), out);
-    if (json_object_get(result, "diff")) {
-        buf_addf(out, "What changed:\n%s", json_get_string(result, "diff", ""));
-    }
-    const json_t *evaluation = json_object_get(result, "evaluation");
-    if (evaluation) {
-        const char *hint = json_get_string(evaluation, "hint", "");
-        buf_addf(out, "Evaluation: %s%s%s\n",
-                 json_get_string(evaluation, "sentence",
-                                 json_get_string(evaluation, "error", "")),
-                 *hint ? "; " : "", hint);
-    }
+    words_add(out, done_words, result);
 }
 
 static void generate_describe(const json_t *result, struct buf *out) {
-    const char *state = json_get_string(result, "state", NULL);
-    if (state) {
-        buf_addf(out, "%s\n",
-                 json_get_string(json_object_get(result, "work_order"), "instructions",
-                                 state));
-        const json_t *order = json_object_get(result, "work_order");
-        buf_addf(out, "Format: %s\n", json_get_string(order, "format", ""));
-        if (json_object_get(order, "tests")) {
-            buf_addf(out, "Tests, if you give any: %s\n",
-                     json_get_string(order, "tests", ""));
-        }
-        buf_addf(out, "Reply again with job %s and the draft or tests.\n",
-                 json_get_string(result, "job", ""));
-    } else if (json_says(result, "outcome", "saved")) {
+    if (json_says(result, "outcome", "saved") && !json_object_get(result, "state")) {
         describe_saved(result, out);
-    } else {
-        buf_addf(out, "Nothing to teach: %s.\n", json_get_string(result, "reason", ""));
+        return;
     }
+    words_add(
+        out,
+        "[{?state=*}[{work_order.instructions}|{state|}]\nFormat: {work_order.format|}\n"
+        "[{?work_order.tests=*}Tests, if you give any: {work_order.tests|}\n]"
+        "Reply again with job {job|} and the draft or tests.\n"
+        "|Nothing to teach: {reason|}.\n]",
+        result);
 }
 
 const struct operation generate_operations[] = {

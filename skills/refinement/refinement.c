@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_prompt.h"
 #include "skills/statistics/statistics.h"
@@ -442,30 +443,15 @@ const char *refinement_doing(const struct refinement *r) {
     return r->doing;
 }
 
-static double percent(const json_t *object, const char *key) {
-    return 100 * json_number_value(json_object_get(object, key));
-}
-
 void refinement_describe(const json_t *refinement, struct buf *out) {
-    const json_t *gate = json_object_get(refinement, "gate");
-    const json_t *verdict = json_object_get(refinement, "verdict");
-    const char *problem = json_get_string(refinement, "problem", NULL);
-    if (!refinement) {
-        return;
-    }
-    buf_addf(out, "Refinement: %d of %zu rounds kept; it ended by %s",
-             (int)json_get_integer(refinement, "kept", 0),
-             json_array_size(json_object_get(refinement, "rounds")),
-             json_get_string(refinement, "stopped", "?"));
-    buf_addf(out, problem ? " (%s)" : "%s", problem ? problem : "");
-    if (json_is_number(json_object_get(gate, "start"))) {
-        buf_addf(out, "; the gate passes %.0f %% instead of %.0f %%",
-                 percent(gate, "final"), percent(gate, "start"));
-    }
-    buf_adds(out, ".\n");
-    if (verdict) {
-        buf_addf(out, "On held-out tests: %.0f %% instead of %.0f %% (%s).\n",
-                 percent(verdict, "final"), percent(verdict, "start"),
-                 json_get_string(verdict, "verdict", "?"));
+    if (refinement) {
+        words_add(
+            out,
+            "Refinement: {kept|0} of [{rounds-0}|0] rounds kept; it ended by {stopped|?}"
+            "[ ({problem})]"
+            "[; the gate passes {gate.final%.0p} % instead of {gate.start%.0p} %].\n"
+            "[{?verdict}On held-out tests: {verdict.final%.0p} % instead of "
+            "{verdict.start%.0p} % ({verdict.verdict|?}).\n]",
+            refinement);
     }
 }

@@ -1,6 +1,7 @@
 #include "skills/runs/run_report.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 
 #include <math.h>
 
@@ -19,39 +20,15 @@ static void add_bar(struct buf *out, const char *label, double rate) {
     buf_addf(out, " %3ld %%\n", lround(100 * rate));
 }
 
-static void add_lift(struct buf *out, const json_t *lift) {
-    double estimate = json_get_number(lift, "estimate", NAN),
-           low = json_get_number(lift, "low", NAN), p = json_get_number(lift, "p", NAN);
-    if (isnan(estimate)) {
-        return;
-    }
-    buf_addf(out, "  %+ld points", lround(100 * estimate));
-    if (!isnan(low)) {
-        buf_addf(out, " [%+ld, %+ld]", lround(100 * low),
-                 lround(100 * json_get_number(lift, "high", NAN)));
-    }
-    if (!isnan(p)) {
-        buf_addf(out,
-                 p < 0.001 ? ", p < 0.001"
-                 : p < 0.1 ? ", p = %.3f"
-                           : ", p = %.2f",
-                 p);
-    }
-}
-
 static void add_row(struct buf *out, const json_t *row, bool with_name) {
-    if (with_name) {
-        buf_addf(out, "- %s", json_get_string(row, "run", ""));
-        if (!json_says(row, "state", "complete")) {
-            buf_addf(out, " (%s)", json_get_string(row, "state", ""));
-        }
-        buf_adds(out, "\n");
-    }
-    buf_addf(out, "  %s with %s: %s", json_get_string(row, "skill", ""),
-             json_get_string(row, "model", ""),
-             json_get_string(row, "verdict", "not judged"));
-    add_lift(out, json_object_get(row, "lift"));
-    buf_adds(out, "\n");
+    words_add(out, with_name ? "- {run|}[{!state=complete} ({state|})]\n" : "", row);
+    words_add(
+        out,
+        "  {skill|} with {model|}: {verdict|not judged}[  {lift.estimate%+.0p} points"
+        "[ \\[{lift.low%+.0p}, {lift.high%+.0p}\\]]"
+        "[, p {?lift.p=*}[{?lift.p>0.1}= {lift.p%.2f}|{?lift.p>0.001}= {lift.p%.3f}|"
+        "< 0.001]]]\n",
+        row);
     add_bar(out, "baseline", json_get_number(row, "baseline_rate", NAN));
     add_bar(out, "skill", json_get_number(row, "skill_rate", NAN));
 }
@@ -77,31 +54,20 @@ void run_list_describe(const json_t *result, struct buf *out) {
 }
 
 void run_preference_describe(const json_t *result, struct buf *out) {
-    json_each(json_object_get(result, "preference"), i, one) {
-        buf_addf(out, "%s\n", json_get_string(one, "sentence", ""));
-    }
+    words_add(out, "{preference:{sentence|}\n}", result);
 }
 
 void run_show_describe(const json_t *result, struct buf *out) {
-    const char *path = json_get_string(result, "path", NULL);
-    const char *text = json_get_string(result, "text", NULL);
-    if (path) {
-        buf_addf(out, "Wrote %s (%lld bytes).\n", path,
-                 (long long)json_get_integer(result, "bytes", 0));
+    if (json_get_string(result, "path", json_get_string(result, "text", NULL))) {
+        words_add(out, "[Wrote {path} ({bytes|0} bytes).\n|{text}]", result);
         return;
     }
-    if (text) {
-        buf_adds(out, text);
-        return;
-    }
-    const json_t *evaluation = json_object_get(result, "evaluation");
-    buf_addf(out, "%s (%s)\n%s\n", json_get_string(result, "run", ""),
-             json_get_string(result, "state", ""),
-             json_get_string(evaluation, "sentence", "No evaluation was finished."));
+    words_add(out,
+              "{run|} ({state|})\n{evaluation.sentence|No evaluation was finished.}\n",
+              result);
     json_each(json_object_get(result, "rows"), i, row) {
         add_row(out, row, false);
     }
     run_preference_describe(result, out);
-    buf_addf(out, "%zu cells", json_array_size(json_object_get(result, "cells")));
-    buf_addf(out, " in %s\n", json_get_string(result, "folder", ""));
+    words_add(out, "[{cells-0}|0] cells in {folder|}\n", result);
 }

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
 #include "skills/refinement/refinement.h"
@@ -144,10 +145,11 @@ static void say_counts(struct buf *out, const struct tally *t) {
     }
     buf_adds(out, ".");
     if (!t->unwanted || !t->wanted) {
-        buf_addf(out,
-                 " No query tests when it must%s be loaded, so a description that fits %s "
-                 "would pass as well.",
-                 t->unwanted ? "" : " not", t->unwanted ? "nothing" : "everything");
+        buf_addf(
+            out,
+            " No query tests when it must%s be loaded, so a description that fits %s "
+            "would pass as well.",
+            t->unwanted ? "" : " not", t->unwanted ? "nothing" : "everything");
     }
 }
 
@@ -239,39 +241,24 @@ json_t *trigger_result(const struct evaluation *e, const json_t *loads,
 
 /* --- in words --- */
 
-static void describe_query(struct buf *out, const json_t *q) {
-    const char *query = json_get_string(q, "query", "");
-    bool wanted = json_is_true(json_object_get(q, "should_trigger"));
-    buf_addf(out, "- %s, loaded in %lld of %lld: %.*s\n",
-             wanted ? "must load it" : "must not load it",
-             (long long)json_get_integer(q, "loaded", 0),
-             (long long)json_get_integer(q, "runs", 0),
-             (int)text_cut(query, strlen(query), 200), query);
-}
-
-static void describe_student(struct buf *out, const json_t *student) {
-    size_t shown = 0;
-    buf_addf(out, "%s: %s. %s\n", json_get_string(student, "model", ""),
-             json_get_string(student, "verdict", ""),
-             json_get_string(student, "sentence", ""));
-    json_each(json_object_get(student, "queries"), i, q) {
-        if (json_is_false(json_object_get(q, "right")) && shown++ < SHOWN_QUERIES) {
-            describe_query(out, q);
-        }
-    }
-}
+static const char student_words[] = "{model|}: {verdict|}. {sentence|}\n";
+static const char query_words[] = "- [{?should_trigger}must load it|must not load it], "
+                                  "loaded in {loaded|0} of {runs|0}: "
+                                  "{query~200}\n";
 
 void trigger_describe(const json_t *result, struct buf *out) {
-    const json_t *proposal = json_object_get(result, "proposal");
     json_each(json_object_get(result, "students"), i, student) {
-        describe_student(out, student);
+        size_t shown = 0;
+        words_add(out, student_words, student);
+        json_each(json_object_get(student, "queries"), k, q) {
+            if (json_is_false(json_object_get(q, "right")) && shown++ < SHOWN_QUERIES) {
+                words_add(out, query_words, q);
+            }
+        }
     }
     refinement_describe(json_object_get(result, "refinement"), out);
-    if (proposal) {
-        buf_addf(out, "%s\n%s",
-                 json_is_true(json_object_get(result, "saved"))
-                     ? "The new description was saved:"
-                     : "A better description (not saved; `save` writes it):",
-                 json_get_string(proposal, "diff", ""));
-    }
+    words_add(out,
+              "[{?proposal}[{?saved}The new description was saved:"
+              "|A better description (not saved; `save` writes it):]\n{proposal.diff|}]",
+              result);
 }
