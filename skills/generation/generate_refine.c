@@ -157,9 +157,7 @@ static void teach(void *host, struct refinement *r, const char *system,
     struct refining *x = host;
     struct generating *g = x->g;
     autojson *schema = patch_schema();
-    autobuf clean = BUF_INIT(2 * REFINE_PROMPT_MAX);
-    redaction_apply(g->material.redaction, &clean, prompt, strlen(prompt));
-    const struct model_message message = {.role = "user", .text = clean.data};
+    const struct model_message message = {.role = "user", .text = prompt};
     struct model_request request = {
         .model = &x->teacher,
         .system = system,
@@ -328,6 +326,7 @@ static void begin(struct generating *g) {
         .text = g->draft.text,
         .rounds = generate_refine_rounds(&g->request),
         .runs = number_of(g->request.refine, "runs", 0),
+        .redaction = g->material.redaction,
         .hooks = &hooks,
         .host = x,
         .done = on_done,

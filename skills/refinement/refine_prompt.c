@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "skills/grading/suite.h"
 #include "skills/refinement/patch.h"
+#include "skills/traces/redaction.h"
 
 #define MAX_CHECKS 6u    /* failed checks of one test */
 #define CHECK_BYTES 400u /* of one check's words */
@@ -146,14 +147,18 @@ void refine_history_finish(struct refine_history *h) {
 
 /* --- the prompt --- */
 
-/* text between two lines that nothing in it can forge. */
-static void add_data(struct buf *out, const char *text, size_t len) {
+/* text without its secrets, between two lines that nothing in it can forge. The lines are
+ * written last: to a redaction that reads them they look like a token. */
+static void add_data(struct buf *out, const struct redaction *r, const char *text,
+                     size_t len) {
+    autobuf clean = BUF_INIT(REFINE_PROMPT_MAX);
     char hex[HASH_HEX_SIZE];
-    hash_bytes_hex(text, len, hex);
+    redaction_apply(r, &clean, text, len);
+    hash_bytes_hex(clean.data, clean.len, hex);
+    bool ends = clean.len && clean.data[clean.len - 1] == '\n';
     buf_addf(out, "<<<" MARKER "%.16s\n", hex);
-    buf_add(out, text, len);
-    buf_addf(out, "%s" MARKER "%.16s>>>\n", len && text[len - 1] == '\n' ? "" : "\n",
-             hex);
+    buf_add(out, clean.data, clean.len);
+    buf_addf(out, "%s" MARKER "%.16s>>>\n", ends ? "" : "\n", hex);
 }
 
 static void add_checks(struct buf *out, const json_t *checks) {
@@ -180,28 +185,30 @@ static void add_failure(struct buf *out, size_t number, const json_t *f) {
     buf_addf(out, "\n### The answer\n%s\n\n", json_get_string(f, "answer", ""));
 }
 
-static void add_failures(struct buf *out, const json_t *failures) {
+static void add_failures(struct buf *out, const struct redaction *r,
+                         const json_t *failures) {
     autobuf all = BUF_INIT(REFINE_PROMPT_MAX / 4);
     json_each(failures, i, one) {
         if (i < REFINE_FAILURES) {
             add_failure(&all, i + 1, one);
         }
     }
-    add_data(out, all.data, all.len);
+    add_data(out, r, all.data, all.len);
 }
 
 void refine_prompt_write(struct buf *out, const char *text, const json_t *failures,
-                         const struct refine_history *history, const char *form) {
+                         const struct refine_history *history, const struct redaction *r,
+                         const char *form) {
     autobuf past = BUF_INIT(256u << 10);
     buf_adds(out, "SKILL.md as it is:\n");
-    add_data(out, text, strlen(text));
+    add_data(out, r, text, strlen(text));
     buf_addf(out, "\nTasks that models failed with this skill (%zu, %u at most shown):\n",
              json_array_size(failures), REFINE_FAILURES);
-    add_failures(out, failures);
+    add_failures(out, r, failures);
     refine_history_write(history, REFINE_HISTORY_BYTES, &past);
     if (past.len) {
         buf_adds(out, "\nEdits that were tried and not taken:\n");
-        add_data(out, past.data, past.len);
+        add_data(out, r, past.data, past.len);
     }
     if (form) {
         buf_adds(out, form);

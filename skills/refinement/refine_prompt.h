@@ -3,7 +3,8 @@
  *
  * It has the skill, the students' failures with it, and earlier attempts; never a test of
  * the gate or report split. All of it is foreign data: it is enclosed by markers that
- * contain the digest of the enclosed text, so that no text can end itself. Bounded. */
+ * contain the digest of the enclosed text, so that no text can end itself. Its secrets are
+ * removed before that. Bounded. */
 #include "base/json.h"
 
 #define REFINE_FAILURES 8u        /* in one prompt */
@@ -38,8 +39,10 @@ void refine_history_write(const struct refine_history *h, size_t max, struct buf
 void refine_history_finish(struct refine_history *h);
 
 const char *refine_prompt_system(void);
-/* text: SKILL.md; failures: array of the above, in order of importance; form: how to
- * answer, NULL: with patch.h's edits. */
+/* text: SKILL.md; failures: array of the above, in order of importance; r removes what must
+ * not leave the machine; form: how to answer, NULL: with patch.h's edits. */
+struct redaction;
 void refine_prompt_write(struct buf *out, const char *text, const json_t *failures,
-                         const struct refine_history *history, const char *form);
+                         const struct refine_history *history, const struct redaction *r,
+                         const char *form);
 #define REFINE_PROMPT_MAX (2u << 20)

@@ -198,7 +198,8 @@ static void next_round(struct refinement *r) {
 
 static void ask_teacher(struct refinement *r) {
     autobuf prompt = BUF_INIT(REFINE_PROMPT_MAX);
-    refine_prompt_write(&prompt, r->best, r->failures, &r->history, r->o.answer_form);
+    refine_prompt_write(&prompt, r->best, r->failures, &r->history, r->o.redaction,
+                        r->o.answer_form);
     r->step = TEACHING;
     say(r, "asking the teacher about %zu failures", json_array_size(r->failures));
     r->o.hooks->teach(r->o.host, r, r->o.system ? r->o.system : refine_prompt_system(),

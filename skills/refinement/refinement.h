@@ -82,6 +82,8 @@ struct refinement_options {
     /* The teacher's system prompt, and the form of its answer; NULL: for patch.h's edits
      * of the whole text. */
     const char *system, *answer_form;
+    /* What the teacher's prompt must not hold; borrowed until refinement_free. */
+    const struct redaction *redaction;
     const struct refinement_hooks *hooks; /* borrowed until refinement_free */
     void *host;
     refinement_done *done;

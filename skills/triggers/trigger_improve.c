@@ -109,9 +109,7 @@ static void teach(void *host, struct refinement *, const char *system,
                   const char *prompt) {
     struct trigger_improve *x = host;
     autojson *schema = json_loads(improve_schema, 0, NULL);
-    autobuf clean = BUF_INIT(2 * REFINE_PROMPT_MAX);
-    redaction_apply(x->redaction, &clean, prompt, strlen(prompt));
-    const struct model_message message = {.role = "user", .text = clean.data};
+    const struct model_message message = {.role = "user", .text = prompt};
     struct model_request request = {
         .model = x->o.teacher,
         .system = system,
@@ -212,6 +210,7 @@ trigger_improve_start(const struct trigger_improve_options *options) {
         .runs = options->runs,
         .system = improve_system,
         .answer_form = improve_form,
+        .redaction = x->redaction,
         .hooks = &hooks,
         .host = x,
         .done = on_done,

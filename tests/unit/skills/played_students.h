@@ -4,6 +4,7 @@
  * hash of text, test, run and seed, so that the same question gets the same answer, and
  * another run another draw. */
 #include "skills/refinement/refinement.h"
+#include "skills/traces/redaction.h"
 
 #include <stdint.h>
 
@@ -160,9 +161,11 @@ static inline void play_step(struct play *p, struct refinement *r) {
 /* Plays one refinement to its end; returns it, to be freed. */
 static inline struct refinement *play(struct play *p, const char *text, unsigned rounds,
                                       unsigned runs) {
+    struct redaction *redaction = redaction_new(NULL);
     const struct refinement_options o = {.text = text,
                                          .rounds = rounds,
                                          .runs = runs,
+                                         .redaction = redaction,
                                          .hooks = &play_hooks,
                                          .host = p,
                                          .done = play_done,
@@ -173,5 +176,6 @@ static inline struct refinement *play(struct play *p, const char *text, unsigned
     }
     free(take(p->prompt));
     free(take(p->text));
+    redaction_free(redaction); /* no teacher is asked any more */
     return r;
 }

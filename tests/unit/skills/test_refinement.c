@@ -405,7 +405,9 @@ Test(refine_prompt, data_cannot_end_its_own_markers_and_is_bounded) {
                               refine_failure(&test, assertions, huge, 1u << 20, 0, 3));
     }
     autobuf out = BUF_INIT(REFINE_PROMPT_MAX);
-    refine_prompt_write(&out, START, failures, &h, NULL);
+    struct redaction *redaction = redaction_new(NULL);
+    refine_prompt_write(&out, START, failures, &h, redaction, NULL);
+    redaction_free(redaction);
     cr_assert(!out.full && out.len < 40000, "%zu", out.len);
     cr_assert(strstr(out.data, "NEEDED") && !strstr(out.data, "MET\n"));
     cr_assert_null(strchr(out.data, '\x1b'));
@@ -418,6 +420,41 @@ Test(refine_prompt, data_cannot_end_its_own_markers_and_is_bounded) {
         const char *first = strstr(begin, end);
         cr_assert(first && !strstr(first + 1, end));
     }
+}
+
+/* Blocks that have a beginning and an end of the same digest. */
+static size_t whole_blocks(const char *prompt) {
+    size_t count = 0;
+    const char *begin = prompt;
+    while ((begin = strstr(begin, "<<<REFINE-DATA-"))) {
+        char end[64];
+        snprintf(end, sizeof end, "\n%.28s>>>\n", begin + 3);
+        count += strstr(begin, end) != NULL;
+        begin++;
+    }
+    return count;
+}
+
+/* A marker looks like a token, the more so where the data end with the word. */
+Test(refine_prompt, secrets_leave_the_data_and_the_markers_stay) {
+    struct redaction *redaction = redaction_new(NULL);
+    autojson *failures = json_array(), *none = json_array();
+    struct test_case test = {.id = (char *)"t", .input = "Log in."};
+    for (int i = 0; i < 400; i++) {
+        struct refine_history h = {0};
+        autofree char *why = xasprintf("attempt %d: no valid token", i);
+        autofree char *text = xasprintf(START "Key %d: ghp_%036d, the token", i, i * 7919);
+        refine_history_add(&h, none, NULL, why);
+        json_array_clear(failures);
+        json_array_append_new(
+            failures, refine_failure(&test, none, "my password is Xk9", 18, 0, 3));
+        autobuf out = BUF_INIT(REFINE_PROMPT_MAX);
+        refine_prompt_write(&out, text, failures, &h, redaction, NULL);
+        cr_assert(whole_blocks(out.data) == 3, "%d: %s", i, out.data);
+        cr_assert_null(strstr(out.data, "ghp_"));
+        refine_history_finish(&h);
+    }
+    redaction_free(redaction);
 }
 
 /* --- lines --- */
