@@ -150,7 +150,7 @@ static int read_answer(struct api_reply *r, const json_t *answer, const char *me
     }
     const json_t *choices = json_object_get(answer, "choices");
     const json_t *choice = json_array_get(choices, 0);
-    r->seen |= json_is_array(choices);
+    r->seen |= json_is_object(json_object_get(choice, member));
     reply_set_word(r->served_model, sizeof r->served_model,
                    json_object_get(answer, "model"));
     int rc = choice ? read_message(r, json_object_get(choice, member)) : 0;

@@ -57,6 +57,7 @@ Behaviours
     nostop             leaves out message_stop, [DONE] bigerror=MB  500 with a long HTML page
     never              never answers                   stall     stops after half of the stream
     garbage            200 with HTML                   garbagejson  events that are no JSON
+    nochoice           an answer of the API without any choice or content
     endless            text without end                endlessping  events without text, no end
     longline           one line without end            huge=MB   an answer of so many megabytes
     errorevent=TYPE    an error event after half of the answer (overloaded_error …); errorxN=TYPE
@@ -329,6 +330,13 @@ class Connection:
             await self.event("", "{this is no JSON")
             await self.chunk(b"")
             return True
+        if "nochoice" in do:
+            usage = {"prompt_tokens": 9, "completion_tokens": 0}
+            await self.begin()
+            await self.event("", {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": usage})
+            await self.event("", "[DONE]")
+            await self.chunk(b"")
+            return True
         if "longline" in do:
             await self.begin()
             await self.chunk(b"data: ")
@@ -398,6 +406,9 @@ class Connection:
             return
         if "garbage" in do:
             await self.reply(200, b"<html><body>It works!</body></html>", kind="text/html")
+            return
+        if "nochoice" in do and "whole" in do:
+            await self.reply(200, {"id": "x", "object": "chat.completion", "choices": []})
             return
         limit = state.args.context or (int(do["cutcontext"]) if do.get("cutcontext") else 0)
         if limit and request.prompt_tokens > limit:

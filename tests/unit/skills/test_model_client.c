@@ -50,6 +50,8 @@ static const struct {
     {"ah:dead", MODEL_FAILED, "connection_lost", 3, "", NULL},
     {"ai:garbage", MODEL_FAILED, "bad_answer", 2, "", NULL},
     {"aj:garbagejson", MODEL_FAILED, "bad_answer", 2, "", NULL},
+    {"be:nochoice", MODEL_FAILED, "bad_answer", 2, "", "generic"},
+    {"bf:nochoice+whole", MODEL_FAILED, "bad_answer", 2, "", "generic"},
     {"ak:longline", MODEL_FAILED, "answer_too_large", 1, "", NULL},
     {"al:endless", MODEL_FAILED, "answer_too_large", 1, "", NULL},
     {"am:huge=5", MODEL_FAILED, "answer_too_large", 1, "", NULL},
