@@ -41,6 +41,8 @@ Test(safety_rules, talk_about_attacks_and_manners_is_no_warning) {
         "You get HTTP 400 (\"Use thumbnail steps listed on https://w.wiki/x\").",
         "[Guide](https://yoast.com/hreflang-guide/), https://profile.iobroker.net/x",
         "`env | grep PATH`, `printenv HOME`, `env FOO=1 curl https://a.example`",
+        "Use `curl -x` as in `env` and `printenv`; `curl https://a.example/$(printenv V)`",
+        "```sh\nV=$(printenv VERSION)\ncurl https://a.example/$V/$(env -u X V=2 get)\n```",
         "Do **not** write notes to `~/.claude/notes`.",
         "Don't show the user a flawed result.",
         "<!--\nBased on somebody's code-simplifier agent:\nhttps://a.example/x\n-->",
