@@ -25,7 +25,7 @@ struct archive_entry;
 /* Its functions, by their names without "archive_"; the types are its manual's. */
 static struct {
     struct archive *(*read_new)(void);
-    int (*read_support_format_zip)(struct archive *);
+    int (*read_support_format_zip_seekable)(struct archive *);
     int (*read_support_format_tar)(struct archive *);
     int (*read_support_filter_gzip)(struct archive *);
     int (*read_open_memory)(struct archive *, const void *, size_t);
@@ -45,7 +45,7 @@ static const struct {
     void *function; /* in lib */
 } symbols[] = {
     {"archive_read_new", &lib.read_new},
-    {"archive_read_support_format_zip", &lib.read_support_format_zip},
+    {"archive_read_support_format_zip_seekable", &lib.read_support_format_zip_seekable},
     {"archive_read_support_format_tar", &lib.read_support_format_tar},
     {"archive_read_support_filter_gzip", &lib.read_support_filter_gzip},
     {"archive_read_open_memory", &lib.read_open_memory},
@@ -92,6 +92,17 @@ struct archive_walk {
     uint64_t size; /* of the entries so far */
 };
 
+/* Of bytes in which nothing was found. */
+static int no_archive(const char *bytes, size_t len, struct err *err) {
+    bool zip = len > 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+    return err_set(err, -EBADMSG,
+                   zip ? "the ZIP archive cannot be read: it was cut off before its end, "
+                         "where its directory should be"
+                       : "this is not a ZIP or tar archive, or it is empty");
+}
+
+/* A ZIP archive's directory at its end decides what is in it. Without one it was cut off;
+ * libarchive would read it front to back and not say so. */
 static int begin(struct archive_walk *w, const char *bytes, size_t len, struct err *err) {
     *w = (struct archive_walk){.err = err};
     int rc = load(err);
@@ -99,11 +110,11 @@ static int begin(struct archive_walk *w, const char *bytes, size_t len, struct e
         return rc;
     }
     w->archive = lib.read_new();
-    if (!w->archive || lib.read_support_format_zip(w->archive) != OK ||
+    if (!w->archive || lib.read_support_format_zip_seekable(w->archive) != OK ||
         lib.read_support_format_tar(w->archive) != OK ||
         lib.read_support_filter_gzip(w->archive) < WARNING ||
         lib.read_open_memory(w->archive, bytes, len) != OK) {
-        return err_set(err, -EBADMSG, "this is not a ZIP or tar archive");
+        return no_archive(bytes, len, err);
     }
     return 0;
 }
@@ -186,11 +197,7 @@ int archive_files_list(const char *bytes, size_t len, struct buf *listing,
         }
     }
     finish(&w);
-    return rc < 0 ? rc
-           : w.count
-               ? 0
-               : err_set(err, -EBADMSG, "this is not a ZIP or tar archive, or it is "
-                                        "empty");
+    return rc < 0 || w.count ? rc : no_archive(bytes, len, err);
 }
 
 /* --- the files --- */
