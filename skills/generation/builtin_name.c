@@ -496,3 +496,22 @@ char *builtin_description(const char *name, const char *task, const struct lesso
     }
     return buf_detach(&out);
 }
+
+char *builtin_wider_description(const char *description, const struct lessons *l) {
+    autofree struct lesson *others = xcalloc(l->fixes.count + 1, sizeof *others);
+    struct lessons unnamed = {.fixes.list = others};
+    for (size_t i = 0; i < l->fixes.count; i++) {
+        autofree char *program = program_of(l->fixes.list[i].context);
+        if (program && !strcasestr(description, program)) {
+            others[unnamed.fixes.count++] = l->fixes.list[i];
+        }
+    }
+    struct buf out = BUF_INIT(2 * SKILL_MAX_DESCRIPTION);
+    buf_adds(&out, description);
+    if (unnamed.fixes.count) {
+        add_when(&out, &unnamed, 2, 60);
+    }
+    autofree char *text = buf_detach(&out);
+    bool fits = unnamed.fixes.count && strlen(text) <= SKILL_MAX_DESCRIPTION;
+    return fits && builtin_is_safe(text) ? take(text) : NULL;
+}

@@ -167,8 +167,13 @@ static void render(struct writing *w) {
     autofree char *body = make_body(w);
     free(w->text);
     if (q->base && q->base->frontmatter) {
-        autojson *none = json_object();
-        w->text = skill_text_write(q->base, none, body);
+        autofree char *wider =
+            q->base->description && !is_empty(&w->units, SECTION_FIXES)
+                ? builtin_wider_description(q->base->description, q->lessons)
+                : NULL;
+        autojson *changes =
+            json_pack("{s:o*}", "description", wider ? json_clean_z(wider) : NULL);
+        w->text = skill_text_write(q->base, changes, body);
         return;
     }
     const struct lessons none = {0};

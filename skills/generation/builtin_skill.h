@@ -69,5 +69,8 @@ bool builtin_is_safe(const char *text); /* no such finding in this body */
 char *builtin_name(const char *task, const struct lessons *l);
 /* What it does and when to use it, within the catalogue's budget; malloc'ed. */
 char *builtin_description(const char *name, const char *task, const struct lessons *l);
+/* The description of a skill that gets these lessons too: with another "Use when", for
+ * the programs that it does not name. NULL: it names them all, or has no room. */
+char *builtin_wider_description(const char *description, const struct lessons *l);
 /* The task in one sentence of at most max bytes, without polite phrases; malloc'ed. */
 char *builtin_task_sentence(const char *task, size_t max);

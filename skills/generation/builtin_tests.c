@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #define MAX_LINES 20u
+#define KEPT_MAX 2u /* names of the failed command that the corrected one must have */
 #define ONE_LINE "\\A\\s*+(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
 
 /* A test before it is kept, with what its three students answer. */
@@ -77,7 +78,13 @@ static void ask_command(struct tests_making *m, const struct lesson *f,
     c->wrong = xstrdup(change->from);
     autojson *added = wanted_names(change->to, "", c->input);
     autojson *gone = wanted_names(change->from, change->to, "");
+    autojson *kept = wanted_names(change->to, "", "");
+    wanted_only(kept, change->from); /* it is still that command */
     want(c, "regex", ONE_LINE);
+    for (size_t i = 0; i < KEPT_MAX && i < json_array_size(kept); i++) {
+        autofree char *regex = word_regex(json_string_value(json_array_get(kept, i)));
+        want(c, "regex", regex);
+    }
     if (!want_names(c, "regex", added)) {
         drop(c);
     } else if (json_array_size(gone) == 1) {
@@ -92,9 +99,9 @@ static void ask_run(struct tests_making *m, const struct lesson *f,
     size_t at = w.count > 1 && strcmp(w.list[0], "sudo") == 0;
     autofree char *told = xasprintf("%s\n%s", f->quote, f->cause ? f->cause : "");
     autofree char *program = xstrdup(w.count ? path_basename(w.list[at]) : "");
-    autofree char *stem = wanted_stem(change->to, told);
+    autofree char *name = wanted_like(change->to, told);
     words_free(&w);
-    if (!stem || !*program || strcasecmp(stem, program) == 0) {
+    if (!name || !*program || strcasecmp(name, program) == 0) {
         return;
     }
     struct candidate *c = add(m, "first", lesson);
@@ -105,7 +112,7 @@ static void ask_run(struct tests_making *m, const struct lesson *f,
     c->wrong = xstrdup(f->context);
     want(c, "regex", ONE_LINE);
     want(c, "contains", program);
-    want(c, "contains", stem);
+    want(c, "contains", name);
 }
 
 static void ask_edit(struct tests_making *m, const struct lesson *f,
@@ -113,7 +120,7 @@ static void ask_edit(struct tests_making *m, const struct lesson *f,
     autofree char *old = wanted_lines(change->to, '-');
     autofree char *now = wanted_lines(change->to, '+');
     size_t lines = text_count(now, strlen(now), '\n') + 4;
-    if (!*now || change->created || lines > MAX_LINES) {
+    if (!*now || change->created || lines > MAX_LINES || strstr(now, "<secret>")) {
         return;
     }
     struct candidate *c = add(m, "edit", lesson);

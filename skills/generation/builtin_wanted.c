@@ -91,16 +91,17 @@ static size_t common(const char *a, size_t a_len, const char *b, size_t b_len) {
     return n;
 }
 
-char *wanted_stem(const char *text, const char *told) {
+char *wanted_like(const char *text, const char *told) {
     const char *best = NULL;
-    size_t best_len = STEM_LEAST - 1;
+    size_t best_same = STEM_LEAST - 1, best_len = 0;
     for (const char *s = text; *s;) {
         size_t len = name_length(s);
         for (const char *t = told; len && *t;) {
             size_t n = name_length(t), same = common(s, len, t, n);
-            if (same > best_len) {
+            if (same > best_same) {
                 best = s;
-                best_len = same;
+                best_same = same;
+                best_len = len;
             }
             t += n ? n : 1;
         }

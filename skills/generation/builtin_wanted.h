@@ -13,8 +13,8 @@
  * name. New reference. */
 json_t *wanted_names(const char *text, const char *known, const char *asked);
 void wanted_only(json_t *names, const char *told); /* removes names that occur in told */
-/* The longest prefix, of four letters or more, that a name of text and one of told have
- * in common: "zlib" of "zlib1g-dev" and "Could NOT find ZLIB". malloc'ed, or NULL. */
-char *wanted_stem(const char *text, const char *told);
+/* The name of text that has the longest prefix, four letters or more, in common with one
+ * of told: "zlib1g-dev" where told has "Could NOT find ZLIB". malloc'ed, or NULL. */
+char *wanted_like(const char *text, const char *told);
 /* The lines of a diff that begin with mark, without it. Freed by the caller. */
 char *wanted_lines(const char *diff, char mark);

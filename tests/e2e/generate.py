@@ -156,6 +156,7 @@ def improving(d):
     text = open(d.work + "/skills/mine/SKILL.md").read()
     check(result["skill"]["path"].endswith("/skills/mine") and "Old words" in text and "blockidx" in text and "license: MIT" in text,
           "an improved skill keeps its words and fields")
+    check("description: Builds axpy. Use for axpy. Use when " in text.replace('"', ""), "its description says when the new lessons help")
     check(open(d.work + "/skills/mine/references/notes.txt").read() == "kept\n", "and its files")
     tests = json.load(open(d.work + "/skills/mine/skill_meta.json"))["tests"]
     check(tests[0]["id"] == "old" and len(tests) > 1, "and its tests")
