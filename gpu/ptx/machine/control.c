@@ -48,12 +48,13 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
     count->runs++;
     count->lanes += lanes;
     processor->spent += (uint64_t)lanes * s->target;
+    bool is_long_over = w->left < -4 * BLOCK_TURN;
     w->left -= (int32_t)s->extra;
     if (w->left < 0) {
-        /* This block is run to its end; the turn ends at the next backward branch or
-         * barrier, or here when that was long ago. */
+        /* This block is run to its end, however long it is; the turn ends at the next
+         * backward branch or barrier, or in front of a block when that was long ago. */
         w->yielded = true;
-        if (w->left < -4 * BLOCK_TURN) {
+        if (is_long_over) {
             count->runs--;
             count->lanes -= lanes;
             processor->spent -= (uint64_t)lanes * s->target;

@@ -1,5 +1,7 @@
 /* The machine: control flow, calls, warp operations, barriers, atomics. The kernels are
  * PTX written here; what they must give follows from C that says the same. */
+#include "base/buf.h"
+#include "gpu/ptx/state/block.h"
 #include "tests/unit/gpu/machine_room.h"
 
 #include <criterion/criterion.h>
@@ -71,6 +73,24 @@ Test(ptx_machine, lanes_part_in_loops_and_meet_again) {
                          "EVEN: shr.u32 %r3, %r3, 1; bra LOOP;\n"
                          "DONE: " TAIL("%r4"),
                     3, 100, collatz);
+}
+
+/* Longer than a warp's turn and all patience with it. */
+enum { LONG_BLOCK = 8 * BLOCK_TURN };
+
+static uint32_t long_sum(uint32_t i) {
+    return LONG_BLOCK * i;
+}
+
+Test(ptx_machine, code_without_branches_may_be_of_any_length) {
+    struct buf text = BUF_INIT(1u << 20);
+    buf_adds(&text, HEAD "mov.u32 %r4, 0;\n");
+    for (int k = 0; k < LONG_BLOCK; k++) {
+        buf_adds(&text, "add.u32 %r4, %r4, %i;\n");
+    }
+    buf_adds(&text, TAIL("%r4"));
+    check_both_ways(text.data, 2, 64, long_sum);
+    buf_finish(&text);
 }
 
 static uint32_t nested(uint32_t i) {
