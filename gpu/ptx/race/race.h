@@ -39,7 +39,9 @@ enum race_kind { /* bits */
                                        nothing about earlier accesses */
     RACE_SIGNAL = 512, /* what it reads says how far others have come (race_signal.c) */
     RACE_GUESS = 1024, /* correct whatever it reads */
-    RACE_UNLOCK = 2048, /* gives back a lock that a RACE_SIGNAL compare-and-swap takes */
+    RACE_UNLOCK = 2048, /* gives back a lock that a compare-and-swap takes: RACE_SIGNAL in
+                           the same function, RACE_TRIED in another */
+    RACE_TRIED = 4096,  /* takes a lock if such a write is what it reads */
 };
 
 /* ---- accesses ---- */

@@ -158,9 +158,10 @@ static inline uint32_t race_tick(struct race_run *r) {
 /* race_shadow.c */
 /* Ignores all accesses so far. */
 void race_events_void(struct race_events *e);
-/* The id of an event like this; *ret_forgot is set when older ones had to be dropped. */
+/* The id of an event like this; *ret_forgot is set when older ones had to be dropped.
+ * alone: no earlier one will do, because its place in the order counts. */
 uint32_t race_events_add(struct race_events *e, const struct race_event *event,
-                         bool *ret_forgot);
+                         bool alone, bool *ret_forgot);
 void race_shadow_finish(struct race_shadow *s);
 /* Cells of at most 1 << grain bytes in the requested planes; false: no memory. */
 bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,

@@ -81,7 +81,7 @@ static bool look_open(struct look *k, uint64_t address) {
         e.order = race_tick(r);
         e.synced = w->block->race->synced;
     }
-    k->id = race_events_add(k->events, &e, &r->forgotten);
+    k->id = race_events_add(k->events, &e, k->kind & RACE_UNLOCK, &r->forgotten);
     return true;
 }
 

@@ -24,9 +24,9 @@ static bool same_event(const struct race_event *a, const struct race_event *b) {
 }
 
 uint32_t race_events_add(struct race_events *e, const struct race_event *event,
-                         bool *ret_forgot) {
+                         bool alone, bool *ret_forgot) {
     uint32_t *slot = cache_slot(e, event);
-    if (*slot >= e->first && *slot < e->next &&
+    if (!alone && *slot >= e->first && *slot < e->next &&
         same_event(&e->items[*slot - e->first], event)) {
         return *slot;
     }

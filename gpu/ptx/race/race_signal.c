@@ -8,7 +8,8 @@
  * for them needs what came before: a load or atomic that a loop without effects repeats
  * until its value changes; the old value of an atomic increment that is compared with one
  * value only (the last block); and that of a compare-and-swap, if a later write to the
- * place gives it back (a lock). */
+ * place gives it back (a lock), or if what it reads was written so by a function that is
+ * called (the lock's other half). */
 #include "gpu/ptx/race/race_cells.h"
 
 static void remember(struct look *k, uint32_t cell, unsigned lane) {
@@ -62,9 +63,17 @@ static const struct race_seen *signal_of(const struct look *k, uint32_t cell,
     return found;
 }
 
+static bool is_unlock(const struct look *k, const struct race_event *e) {
+    const struct program *p = k->warp->processor->run->program;
+    const struct access *a =
+        e->step->extra < p->access_count ? &p->accesses[e->step->extra] : NULL;
+    return a && a->code == e->function && a->instruction == e->step->instruction &&
+           (a->race & RACE_UNLOCK);
+}
+
 void race_signal(struct look *k, uint64_t u, unsigned lane, uint64_t offset) {
     uint32_t cell = k->shadow->write[u];
-    bool signal = (k->kind & RACE_SIGNAL) != 0;
+    bool signal = (k->kind & (RACE_SIGNAL | RACE_TRIED)) != 0;
     if (k->copy || (!signal && (k->warp->block->race->seen_count == 0 ||
                                 (k->kind & (RACE_ATOMIC | RACE_GUESS))))) {
         return;
@@ -78,7 +87,9 @@ void race_signal(struct look *k, uint64_t u, unsigned lane, uint64_t offset) {
         return;
     }
     if (signal) {
-        remember(k, cell, lane);
+        if ((k->kind & RACE_SIGNAL) || is_unlock(k, e)) {
+            remember(k, cell, lane);
+        }
         return;
     }
     const struct race_seen *s =

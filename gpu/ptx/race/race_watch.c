@@ -122,6 +122,11 @@ static bool is_ticket(const struct ptx_instruction *i) {
 
 /* `if (atomicCAS(&lock, 0, 1) == 0) { …; atomicExch(&lock, 0); }`: a strong write behind
  * it that does not look at the old value gives the lock back. */
+static bool is_blind_write(const struct access *a) {
+    return (a->race & (RACE_STRONG | RACE_WRITE)) == (RACE_STRONG | RACE_WRITE) &&
+           (a->race & (RACE_READ | RACE_BLIND)) != RACE_READ;
+}
+
 static bool is_lock(const struct program *p, const struct code *c, const struct step *s,
                     const struct ptx_instruction *i) {
     bool found = false;
@@ -132,8 +137,7 @@ static bool is_lock(const struct program *p, const struct code *c, const struct 
         struct access *a = s[n].src[0] == s->src[0] && s[n].offset == s->offset
                                ? access_of(p, c, &s[n])
                                : NULL;
-        if (a && (a->race & (RACE_STRONG | RACE_WRITE)) == (RACE_STRONG | RACE_WRITE) &&
-            (a->race & (RACE_READ | RACE_BLIND)) != RACE_READ) {
+        if (a && is_blind_write(a)) {
             a->race |= RACE_UNLOCK;
             found = true;
         }
@@ -168,12 +172,13 @@ static void find_signals(const struct program *p, const struct code *c) {
             continue;
         }
         const struct ptx_instruction *i = &f->code[s->instruction];
+        bool swaps = i->opcode == PTX_OP_ATOM && ptx_has(i, PTX_M_CAS);
         bool counts = is_lock(p, c, s, i) || is_ticket(i);
         if (is_spin(f, s->instruction)) {
             a->race |= RACE_SIGNAL;
             mark_first(p, c, s);
-        } else if (counts && is_compared(f, i, &used)) {
-            a->race |= RACE_SIGNAL;
+        } else if ((counts || swaps) && is_compared(f, i, &used)) {
+            a->race |= counts ? RACE_SIGNAL : RACE_TRIED;
         }
     }
     free(used);
@@ -197,8 +202,19 @@ static void watch_guesses(const struct program *p, const struct code *c,
     }
 }
 
+/* `__noinline__ void unlock(int *l) { atomicExch(l, 0); }` */
+static void find_unlocks(const struct program *p, const struct code *c) {
+    for (uint32_t k = 0; !c->function->is_entry && k < c->step_count; k++) {
+        struct access *a = access_of(p, c, &c->steps[k]);
+        if (a && is_blind_write(a)) {
+            a->race |= RACE_UNLOCK;
+        }
+    }
+}
+
 static void watch_code(struct program *p, struct code *c) {
     find_signals(p, c);
+    find_unlocks(p, c);
     for (uint32_t k = 0; k < c->step_count; k++) {
         struct step *s = &c->steps[k];
         const struct access *a = access_of(p, c, s);

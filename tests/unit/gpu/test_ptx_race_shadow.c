@@ -36,10 +36,10 @@ Test(ptx_race_shadow, an_event_is_held_under_its_number) {
     bool forgot = false;
     for (unsigned n = 0; n < TURNS * COUNT; n++) {
         struct race_event x = event_of(n);
-        ids[n] = race_events_add(&e, &x, &forgot);
+        ids[n] = race_events_add(&e, &x, false, &forgot);
         cr_assert_gt(ids[n], 0, "0 is no event");
         expect_held(&e, ids[n], &x);
-        cr_assert_eq(race_events_add(&e, &x, &forgot), ids[n], "the same again");
+        cr_assert_eq(race_events_add(&e, &x, false, &forgot), ids[n], "the same again");
     }
     for (unsigned n = 0; n < TURNS * COUNT; n++) {
         struct race_event x = event_of(n);
@@ -50,7 +50,7 @@ Test(ptx_race_shadow, an_event_is_held_under_its_number) {
     race_events_void(&e);
     for (unsigned n = 0; n < COUNT; n++) {
         struct race_event x = event_of(n);
-        uint32_t id = race_events_add(&e, &x, &forgot);
+        uint32_t id = race_events_add(&e, &x, false, &forgot);
         cr_assert_geq(id, next, "what is over is not given again");
         expect_held(&e, id, &x);
     }
@@ -63,7 +63,7 @@ Test(ptx_race_shadow, the_oldest_events_go_when_there_are_too_many) {
     bool forgot = false;
     for (unsigned n = 0; n < 2 * MOST + 10; n++) {
         struct race_event x = event_of(n);
-        uint32_t id = race_events_add(&e, &x, &forgot);
+        uint32_t id = race_events_add(&e, &x, false, &forgot);
         expect_held(&e, id, &x);
         cr_assert_leq(e.next - e.first, MOST);
         cr_assert_eq(forgot, n >= MOST, "after %u", n);
@@ -81,13 +81,13 @@ Test(ptx_race_shadow, numbers_begin_anew_before_they_are_too_large) {
     e.first = e.next = RACE_MAX_ID - 3;
     cr_assert(race_shadow_prepare(&run, &s, &e, 2, true));
     cr_assert(race_shadow_plane(&run, &s, &s.other));
-    uint32_t old = race_events_add(&e, &x, &forgot);
+    uint32_t old = race_events_add(&e, &x, false, &forgot);
     s.write[3] = s.read[0][4] = s.read[1][5] = s.other[6] = old << RACE_LANE_BITS;
     cr_assert(race_shadow_prepare(&run, &s, &e, 2, true));
     cr_expect(s.write[3] && s.read[0][4] && s.read[1][5] && s.other[6]);
     for (unsigned n = 1; n < 8; n++) {
         struct race_event z = event_of(n);
-        uint32_t id = race_events_add(&e, &z, &forgot);
+        uint32_t id = race_events_add(&e, &z, false, &forgot);
         cr_assert_lt(id, RACE_MAX_ID);
         expect_held(&e, id, &z);
     }
@@ -97,12 +97,12 @@ Test(ptx_race_shadow, numbers_begin_anew_before_they_are_too_large) {
               "a number of before is another event's now");
     /* An event of before has a new number too. */
     e.first = e.next = RACE_MAX_ID / 2 + 1;
-    expect_held(&e, race_events_add(&e, &y, &forgot), &y);
+    expect_held(&e, race_events_add(&e, &y, false, &forgot), &y);
     race_events_void(&e);
     cr_expect_lt(e.next, RACE_MAX_ID / 2);
     for (unsigned n = 0; n < 8; n++) {
         struct race_event z = event_of(n);
-        expect_held(&e, race_events_add(&e, &z, &forgot), &z);
+        expect_held(&e, race_events_add(&e, &z, false, &forgot), &z);
     }
     race_shadow_finish(&s);
     free(e.items);

@@ -149,6 +149,37 @@ Test(ptx_race_signal, a_lock_may_be_tried_in_a_loop_around_the_work) {
     quiet(TRY_LOCK("", "st.release.gpu.global.u32 [%f], 0;\n"), 4, 32);
 }
 
+/* `__noinline__` halves of a lock; the caller repeats the attempt. */
+#define FUNCTIONS                                                                        \
+    ".func (.param .b32 got) try_lock(.param .b64 l) { .reg .b32 %r<3>; .reg .b64 %l;\n"  \
+    ".reg .pred %p; ld.param.u64 %l, [l]; atom.cas.b32 %r1, [%l], 0, 1;\n"               \
+    "setp.eq.s32 %p, %r1, 0; selp.u32 %r2, 1, 0, %p; st.param.b32 [got], %r2; ret; }\n"  \
+    ".func unlock(.param .b64 l) { .reg .b32 %r; .reg .b64 %l;\n"                        \
+    "ld.param.u64 %l, [l]; atom.exch.b32 %r, [%l], 0; ret; }\n"
+#define UNLOCK "{ .param .b64 l; st.param.b64 [l], %rd1; call.uni unlock, (l); }\n"
+#define ONCE_MORE(before)                                                                        \
+    "AGAIN: { .param .b64 l; .param .b32 got; st.param.b64 [l], %rd1;\n"                 \
+    "call.uni (got), try_lock, (l); ld.param.b32 %r2, [got]; }\n"                        \
+    "setp.eq.u32 %p2, %r2, 0; @%p2 bra AGAIN;\n"                                         \
+    "ld.volatile.global.u32 %r3, [%o]; add.u32 %r3, %r3, 1;\n"                           \
+    "st.volatile.global.u32 [%o], %r3; " before UNLOCK
+#define CALLED_LOCK(before, more)                                                            \
+    FUNCTIONS HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; cvta.global.u64 %rd1, %f;\n"       \
+        "TRY: { .param .b64 l; .param .b32 got; st.param.b64 [l], %rd1;\n"               \
+        "call.uni (got), try_lock, (l); ld.param.b32 %r2, [got]; }\n"                    \
+        "setp.eq.u32 %p2, %r2, 0; @%p2 bra TRY;\n"                                       \
+        "ld.volatile.global.u32 %r3, [%o]; add.u32 %r3, %r3, 1;\n"                       \
+        "st.volatile.global.u32 [%o], %r3; " before                                      \
+        UNLOCK more END
+
+Test(ptx_race_signal, a_lock_of_functions_that_are_called_needs_a_fence) {
+    missing(CALLED_LOCK("", ""), 4, 32, "__threadfence() is missing");
+    quiet(CALLED_LOCK("membar.gl; ", ""), 4, 32);
+    /* twice: the release is the same instruction */
+    missing(CALLED_LOCK("", ONCE_MORE("")), 4, 32, "__threadfence() is missing");
+    quiet(CALLED_LOCK("membar.gl; ", ONCE_MORE("membar.gl; ")), 4, 32);
+}
+
 /* Inside a block, through shared memory. */
 #define SHARED(fence)                                                                    \
     HEAD "st.volatile.shared.u32 [%a+64], 0; bar.sync 0;\n"                              \
