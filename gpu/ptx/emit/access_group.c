@@ -124,7 +124,8 @@ static void plan_access(struct emit_unit *u, uint32_t step, uint32_t first,
 /* Addresses in 4 bytes are widened for each access. */
 static bool is_widened(const struct emit_unit *u, uint32_t step) {
     const struct native *n = &u->natives[step];
-    return n->kind == NATIVE_WIDEN && n->vector == VPMOVZXDQ && n->how == 0;
+    return n->kind == NATIVE_WIDEN && n->how == 0 &&
+           (n->vector == VPMOVZXDQ || n->vector == VPMOVSXDQ);
 }
 
 /* A number that no value had before. */

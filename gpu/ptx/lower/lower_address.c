@@ -18,6 +18,13 @@ void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
     }
 }
 
+/* Addresses in a window are 32 bits wide and wrap around: the compiler lets a register
+ * hold one that lies before the window, with an offset that leads back into it. */
+static enum ptx_type register_type(enum ptx_space space) {
+    bool wraps = space == PTX_SHARED || space == PTX_SHARED_CLUSTER || space == PTX_LOCAL;
+    return wraps ? PTX_S64 : PTX_U64;
+}
+
 /* Address register and offset; a temporary or constant where there is none. */
 bool lower_address(struct lowering *l, const struct ptx_instruction *i,
                    const struct ptx_operand *o, enum ptx_space space, uint32_t *ret_base,
@@ -27,7 +34,7 @@ bool lower_address(struct lowering *l, const struct ptx_instruction *i,
     switch (o->base) {
     case PTX_BASE_REGISTER: {
         struct ptx_operand base = {.kind = PTX_OPERAND_REGISTER, .index = o->index};
-        *ret_base = lower_source(l, i, &base, 8, PTX_U64);
+        *ret_base = lower_source(l, i, &base, 8, register_type(space));
         return !l->failed;
     }
     case PTX_BASE_SYMBOL:

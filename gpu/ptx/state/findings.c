@@ -229,25 +229,29 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
     pthread_mutex_unlock(&f->lock);
 }
 
-static void add_of(struct findings *f, const struct finding_thread *by, struct finding x,
-                   const char *buffer, const char *message) {
+static void slot_fill(struct finding *slot, struct finding x,
+                      const struct finding_thread *by, const char *buffer,
+                      const char *message) {
+    x.buffer = buffer_copy(buffer);
+    x.message = xstrdup(message);
+    x.kernel = xstrdup(by->kernel);
+    *slot = x;
+}
+
+/* Most are only counted, often millions of times: then no text is made. */
+void finding_add_of(struct findings *f, const struct finding_thread *by,
+                    enum finding_code code, const char *buffer, int64_t offset,
+                    const char *fmt, ...) {
+    struct finding x = finding_of(by, code);
+    x.offset = offset;
     pthread_mutex_lock(&f->lock);
     struct finding *slot = finding_slot(f, &x);
     if (slot) {
-        x.buffer = buffer_copy(buffer);
-        x.message = xstrdup(message);
-        x.kernel = xstrdup(by->kernel);
-        *slot = x;
+        char text[2304]; /* a template's names are long */
+        text_format(text, fmt);
+        slot_fill(slot, x, by, buffer, text);
     }
     pthread_mutex_unlock(&f->lock);
-}
-
-void finding_add_of(struct findings *f, const struct finding_thread *by,
-                    enum finding_code code, const char *buffer, int64_t offset,
-                    const char *message) {
-    struct finding x = finding_of(by, code);
-    x.offset = offset;
-    add_of(f, by, x, buffer, message);
 }
 
 void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,
@@ -260,7 +264,12 @@ void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t fu
     memcpy(by.block_dim, f->block_dim, sizeof by.block_dim);
     struct finding x = finding_of(&by, code);
     x.level = LEVEL_INFO;
-    add_of(f, &by, x, NULL, message);
+    pthread_mutex_lock(&f->lock);
+    struct finding *slot = finding_slot(f, &x);
+    if (slot) {
+        slot_fill(slot, x, &by, NULL, message);
+    }
+    pthread_mutex_unlock(&f->lock);
 }
 
 /* ---- telling ---- */

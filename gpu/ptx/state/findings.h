@@ -87,7 +87,7 @@ struct finding_thread finding_thread(const struct warp *w, const struct step *s,
 /* Adds an error of a thread that may have exited. */
 void finding_add_of(struct findings *f, const struct finding_thread *by,
                     enum finding_code code, const char *buffer, int64_t offset,
-                    const char *message);
+                    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* Adds a remark on an instruction of the launch that begins, as of its first thread. */
 void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,

@@ -231,7 +231,8 @@ void stack_tell(const struct run *run) {
         snprintf(text + len, sizeof text - (size_t)len,
                  "no GPU has so much, so write a loop");
     }
-    finding_add_of(run->findings, &d->by, FINDING_STACK_OVERFLOW, NULL, 0, text);
+    finding_add_of(run->findings, &d->by, FINDING_STACK_OVERFLOW, NULL, 0, "%s",
+                   text);
 }
 
 /* ---- calls ---- */

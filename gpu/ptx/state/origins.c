@@ -1,7 +1,5 @@
 #include "gpu/ptx/state/origins.h"
 
-#include <stdio.h>
-
 #define MAX_WORDS (UINT32_C(1) << 16)
 #define MAX_NAMES 1024
 
@@ -16,14 +14,12 @@ struct origins {
 };
 
 void origin_tell(struct findings *f, const struct origin *o) {
-    char text[2304]; /* a template's names are long */
-    snprintf(text, sizeof text,
-             "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s", o->space,
-             (unsigned long long)o->bytes, (unsigned long long)o->offset, o->buffer,
-             o->copied ? "is being written by a "
-                       : "had not been written when it was read",
-             o->copied ? o->copied : "", o->copied ? " that nobody has waited for" : "");
-    finding_add_of(f, &o->by, FINDING_UNINITIALIZED, o->buffer, (int64_t)o->offset, text);
+    finding_add_of(
+        f, &o->by, FINDING_UNINITIALIZED, o->buffer, (int64_t)o->offset,
+        "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s", o->space,
+        (unsigned long long)o->bytes, (unsigned long long)o->offset, o->buffer,
+        o->copied ? "is being written by a " : "had not been written when it was read",
+        o->copied ? o->copied : "", o->copied ? " that nobody has waited for" : "");
 }
 
 /* ---- a table ---- */

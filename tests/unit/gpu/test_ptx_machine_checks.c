@@ -39,6 +39,26 @@ Test(ptx_machine_checks, no_shared_variable_reaches_into_the_next) {
                    MACHINE_DONE, "out_of_bounds", 0, NULL, 0, 0);
 }
 
+/* Of an unrolled loop around x[i - 2] the compiler keeps x + 4 * i - 8 in a register, and
+ * reads [register + 8]: the sum of 32 bits is what counts. */
+#define BEFORE                                                                           \
+    HEAD ".shared .align 4 .b8 s[256]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"           \
+         "add.s32 %r3, %r3, %r4; add.s32 %r3, %r3, -8;\n"
+
+Test(ptx_machine_checks, a_register_may_lie_before_the_window) {
+    static const char *const bodies[] = {
+        BEFORE "st.shared.u32 [%r3+8], %i; ld.shared.u32 %r7, [%r3+8];" END,
+        BEFORE "st.shared.u32 [%r3+8], %i; setp.lt.u32 %p1, %r2, 7;\n"
+               "@%p1 ld.shared.u32 %r7, [%r3+8];" END,
+        BEFORE "st.volatile.shared.u32 [%r3+8], %i; ld.volatile.shared.u32 %r7, [%r3+8];" END,
+        BEFORE "st.shared.u32 [%r3+8], %i; atom.shared.add.u32 %r7, [%r3+8], 1;" END,
+        BEFORE "cp.async.ca.shared.global [%r3+8], [%rd1], 4; cp.async.wait_all;" END,
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        expect_finding(run(bodies[i], 0), MACHINE_DONE, "out_of_bounds", 0, NULL, 0, 0);
+    }
+}
+
 Test(ptx_machine_checks, out_of_bounds_of_every_space) {
     /* Threads 60 to 63 pass the end by 16 bytes. */
     expect_finding(run(HEAD "st.global.u32 [%at+16], %i;\n" END, 0), MACHINE_FAULT,
