@@ -336,12 +336,32 @@ static const char *last_quote(const struct failure *f) {
     return e ? e->quote : f->error->quote;
 }
 
+/* The same command shows it again, and no file was edited since: what changed is not why it was
+ * gone. A command that was corrected may be typed wrongly again. */
+static bool comes_back(const struct failure *f, const struct lesson *fix) {
+    const struct steps *s = f->s;
+    if (list_any(c, fix->changes, fix->change_count, c->kind == CHANGE_COMMAND)) {
+        return false;
+    }
+    for (size_t i = f->success + 1; i < s->count && i < f->success + LESSONS_REACH; i++) {
+        const struct lesson_step *e = &s->list[i];
+        if (e->kind == STEP_EDIT) {
+            return false;
+        }
+        if (step_may_fail(e) && lesson_has_error(e, f->error->normal) &&
+            lesson_is_rerun(&s->list[f->last], e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The fix, which is explained, is told: it is taken over. False if something speaks against it. */
 bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     if (is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
-        lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
+        comes_back(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }
     lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);

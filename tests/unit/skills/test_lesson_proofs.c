@@ -292,6 +292,32 @@ Test(lesson_proofs, a_command_in_between_is_told_if_nothing_else_may_be_why) {
               "what was installed in the end is another thing");
 }
 
+static size_t told_unless_back(bool back, bool edits) {
+    static const char missing[] = "CMake Error: Could NOT find ZLIB (missing: ZLIB_LIBRARY)";
+    struct maker m = {0};
+    struct lessons l;
+    run(&m, "cmake -B build", 1, missing);
+    run(&m, "apt-get install -y zlib1g-dev", 0, "ok");
+    run(&m, "cmake -B build", 0, "-- Build files have been written to: build");
+    if (edits) {
+        edit(&m, "CMakeLists.txt", "-project(x)\n+project(y)\n", true);
+    }
+    if (back) {
+        run(&m, "cmake -B build", 1, missing);
+    }
+    learn(&l, &m);
+    size_t count = l.fixes.count;
+    lessons_finish(&l);
+    finish(&m);
+    return count;
+}
+
+Test(lesson_proofs, an_error_that_comes_back_by_itself_was_not_ended) {
+    cr_expect(eq(sz, told_unless_back(false, false), 1));
+    cr_expect(eq(sz, told_unless_back(true, false), 0));
+    cr_expect(eq(sz, told_unless_back(true, true), 1), "the edit may have brought it back");
+}
+
 /* "python -m pytest" for pytest, which says that it is not there either. */
 Test(lesson_proofs, the_same_under_another_name_that_fails_too_is_no_fix) {
     for (int exit = 0; exit < 2; exit++) {
