@@ -462,7 +462,7 @@ static void add_what(struct buf *out, const char *task, const struct lessons *l,
         buf_addf(out, "Fixes for %s%s.", programs.len ? "errors of " : "errors",
                  programs.len ? programs.data : "");
     } else {
-        buf_adds(out, "Says what to use.");
+        buf_adds(out, "What a person ruled in this project.");
     }
 }
 

@@ -107,6 +107,27 @@ static bool is_dropped(const struct steps *s, size_t at, const char *word) {
     return is_used(s, before, at, word) && !is_used(s, at + 1, at + 1 + LOOK_AHEAD, word);
 }
 
+static bool ran(const struct steps *s, size_t from, size_t end, const char *word) {
+    return any_of(i, from, end < s->count ? end : s->count, runs_program(&s->list[i], word));
+}
+
+/* The program among the words that was run before and no more, where the heeded one is run
+ * since: no word for "instead" is needed. Or NULL. */
+static char *dropped_program(const struct steps *s, size_t at, const char *heeded) {
+    size_t words = 0, before = at > LOOK_BACK ? at - LOOK_BACK : 0;
+    bool runs = ran(s, at + 1, at + 1 + LOOK_AHEAD, heeded);
+    for (const char *text = s->list[at].text; runs && *text && words < MAX_WORDS; words++) {
+        size_t len = word_length(text);
+        autofree char *word = xstrndup(text, len);
+        if (len >= 2 && strcmp(word, heeded) != 0 && ran(s, before, at, word) &&
+            !ran(s, at + 1, at + 1 + LOOK_AHEAD, word)) {
+            return take(word);
+        }
+        text += len ? len : 1;
+    }
+    return NULL;
+}
+
 /* Its last name that the other text lacks: of "-arch=sm_90" the value. */
 static char *last_name(const char *text, const char *other) {
     char *last = NULL;
@@ -153,6 +174,8 @@ static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     bool named = instead && is_dropped(s, i, instead);
     if (heeded && !named) {
         free(take(instead));
+        instead = dropped_program(s, i, heeded);
+        named = instead != NULL;
     }
     const char *old = heeded && !named ? corrected_command(s, i, heeded, &instead) : NULL;
     if (!named && !old) {

@@ -273,6 +273,35 @@ Test(lessons, a_rule_replaces_what_the_agent_did) {
     }
 }
 
+/* Of two programs that a person names the agent ran one before and the other since. */
+Test(lessons, a_program_that_gives_way_to_another_is_a_rule) {
+    static const struct {
+        const char *later, *more;
+        size_t rules;
+    } cases[] = {
+        {"pnpm install", "pnpm test", 1},
+        {"pnpm install", "npm test", 0}, /* it is run still */
+        {"yarn install", "yarn test", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Install what is needed and run the tests.");
+        run(&m, "npm install", 0, "added 10 packages");
+        user(&m, "No, this repo has pnpm. Never run npm here.");
+        run(&m, cases[i].later, 0, "Done");
+        run(&m, cases[i].more, 0, "1 passed");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.corrections.count, cases[i].rules), "%zu", i);
+        if (cases[i].rules) {
+            cr_expect(eq(str, l.corrections.list[0].heeded, "pnpm"));
+            cr_expect(eq(str, l.corrections.list[0].instead, "npm"));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 /* A person corrects a command in few words, and the agent complies: the rule is told, and
  * the command as it was before is taught nowhere, though it passed too. */
 Test(lessons, a_corrected_command_is_not_taught) {
