@@ -132,8 +132,17 @@ static void wait_for(struct queue *q, uint64_t number) {
     }
 }
 
+/* The lock is held. */
+static bool is_runner(const struct queue *q) {
+    return q->busy && pthread_equal(q->runner, pthread_self());
+}
+
 int queue_wait(struct queue *q, uint64_t number) {
     pthread_mutex_lock(&q->lock);
+    if (is_runner(q) && !queue_is_done(q, number)) {
+        pthread_mutex_unlock(&q->lock);
+        return q->inside;
+    }
     __atomic_add_fetch(&q->waiting, 1, __ATOMIC_RELAXED);
     while (!queue_is_done(q, number)) {
         if (q->head && !q->busy) {
@@ -153,7 +162,7 @@ void queue_linger(struct queue *q, uint64_t number) {
     pthread_cond_signal(&q->asked);
     while (q->started && !queue_is_done(q, number) &&
            !__atomic_load_n(&q->polls, __ATOMIC_ACQUIRE) &&
-           !(q->busy && pthread_equal(q->runner, pthread_self()))) {
+           !is_runner(q)) {
         wait_for(q, number);
     }
     pthread_mutex_unlock(&q->lock);
@@ -191,6 +200,9 @@ static void errand_free(struct op *op) {
 }
 
 int queue_do(struct queue *q, int (*fn)(void *), void *of) {
+    if (queue_is_inside(q)) {
+        return fn(of);
+    }
     struct errand e = {{.run = errand_run, .free = errand_free}, fn, of, 0};
     int error = queue_wait(q, queue_add(q, &e.op));
     return error ? error : e.code;
@@ -198,7 +210,7 @@ int queue_do(struct queue *q, int (*fn)(void *), void *of) {
 
 bool queue_is_inside(struct queue *q) {
     pthread_mutex_lock(&q->lock);
-    bool inside = q->busy && pthread_equal(q->runner, pthread_self());
+    bool inside = is_runner(q);
     pthread_mutex_unlock(&q->lock);
     return inside;
 }

@@ -31,6 +31,7 @@ struct queue {
     uint64_t submitted, done; /* numbers; done: atomic, as are wanted, error */
     uint64_t wanted;          /* the lowest number that somebody waits for, or more */
     int error;                /* stays */
+    int inside;               /* what waiting from inside an operation gives; 0: nothing */
 };
 
 /* It lives as long as its process, as its thread does. */
@@ -38,14 +39,15 @@ void queue_init(struct queue *q);
 /* Takes op over and numbers it. */
 uint64_t queue_add(struct queue *q, struct op *op);
 bool queue_is_done(struct queue *q, uint64_t number);
-/* Waits until `number` is done, for ever if need be; the queue's error. */
+/* Waits until `number` is done, for ever if need be; the queue's error, or `inside` where
+ * an operation would wait for itself. */
 int queue_wait(struct queue *q, uint64_t number);
 /* Lets the queue's thread carry it out; comes back before only when what runs waits for
  * the host. */
 void queue_linger(struct queue *q, uint64_t number);
 void queue_polls(struct queue *q); /* what runs waits for the host */
 /* Runs fn when everything before it is done, and waits; its code, or the queue's error.
- */
+ * From inside an operation: at once. */
 int queue_do(struct queue *q, int (*fn)(void *), void *of);
 int queue_wait_all(struct queue *q);
 /* Is this thread inside an operation (a callback)? It must not wait then. */

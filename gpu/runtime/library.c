@@ -74,6 +74,7 @@ __attribute__((constructor)) static void library_load(void) {
         (void)fprintf(stderr, "libcudart: %s\n", err.msg);
         _exit(127);
     }
+    runtime.device.queue.inside = CUDART_NOT_PERMITTED;
     runtime.repeats = repeats_new(!runtime.runs_all);
     report_open();
     launch_record_open(json_object_get(config, "record"));
@@ -82,6 +83,10 @@ __attribute__((constructor)) static void library_load(void) {
 
 __attribute__((destructor)) static void library_unload(void) {
     (void)queue_wait_all(&runtime.device.queue);
+    if (queue_is_inside(&runtime.device.queue)) {
+        outcome_limit("host_function", "A host function of a stream did not return: what "
+                                       "stood behind it was not executed");
+    }
     unseen_drop();
     outcome_end("exit", 0);
 }

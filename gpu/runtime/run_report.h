@@ -37,7 +37,8 @@
  *   {"event": "skipped", "id": 1, "launches": in all, "sets": cudaMemset calls,
  *    "kernels": {mangled name: launches}}
  *   {"event": "unsupported", "what": an instruction, module or feature, "message"}
- *   {"event": "limit", "which": "launches" "work" "findings" "lines", "message"}
+ *   {"event": "limit", "which": "launches" "work" "findings" "lines"
+ *    "host_function", "message"}
  *   {"event": "counters", "id": number of the module, "counters": as in kernel/validate}
  *   {"event": "record", "id": 1, "symbol": mangled name, "grid", "block", "cluster"?,
  *    "shared_bytes", "cooperative", "params": the bytes of each in hexadecimal, "memory":

@@ -707,6 +707,29 @@ def may_close_what_it_did_not_open(d):
     assert [(f["name"], f["bytes"]) for f in r["files"]] == [("own.txt", 0)], r["files"]
 
 
+HOST_FUNCTION = r"""#include <stdio.h>
+#include <setjmp.h>
+int cudaLaunchHostFunc(void *, void (*)(void *), void *), cudaDeviceSynchronize(void), cudaMalloc(void **, long), cudaFree(void *);
+static jmp_buf back;
+static void waits(void *p) { printf("%d ", cudaDeviceSynchronize()); printf("%d\n", cudaMalloc(p, 4)); }
+static void leaves(void *p) { longjmp(back, 1); }
+int main(int argc, char **argv) {
+    void *p;
+    if (!setjmp(back)) { cudaLaunchHostFunc(0, argc > 1 ? leaves : waits, &p); cudaDeviceSynchronize(); cudaFree(p); }
+    return cudaDeviceSynchronize() == 800 ? 0 : argc > 1;
+}
+"""
+
+
+def a_host_function_that_waits_or_does_not_return_is_told(d):
+    """CUDA forbids both (cudaLaunchHostFunc: "must not make any CUDA API calls", cudaErrorNotPermitted is 800); nothing hangs."""
+    r = d.run_text(HOST_FUNCTION, timeout_s=10)
+    assert (r["verdict"], r["stdout"]) == ("pass", "800 0\n"), r
+    assert [(x["function"], x["error"], x["line"]) for x in r["api_errors"]] == [("cudaDeviceSynchronize", "cudaErrorNotPermitted", 5)], r
+    r = d.run_text(HOST_FUNCTION, 1, timeout_s=10)
+    assert (r["verdict"], r["exit_status"]) == ("error", 0) and "did not return" in r["error"]["message"], r
+
+
 def says_why_the_host_crashed(d):
     for body, words in (("raise(SIGSEGV);", "ended by signal 11"), ("return deep(argc);", "stack is full"), ("return *(int *)8;", "null pointer")):
         r = d.run_text("#include <signal.h>\nint cudaFree(void *);\nint deep(int n) { volatile char a[9999]; a[n] = 1; return deep(n + 1) + a[n]; }\n"
@@ -796,7 +819,7 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
-    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, says_why_the_host_crashed):
+    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, says_why_the_host_crashed):
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
