@@ -8,11 +8,14 @@
 #include "skills/generation/builtin_words.h"
 #include "skills/generation/markdown_write.h"
 
+#include <ctype.h>
+
 #define MAX_UNIT (64u << 10)
 #define MAX_INLINE_LINES 40u
 #define MAX_INLINE_TOTAL 120u /* lines of final files in the body */
 #define MAX_FILE_BYTES (48u << 10)
 #define MAX_FILES 8u
+#define MAX_SHARE 8u /* lines of a file to one that its fix changed */
 #define MAX_CHECKS 6u
 #define MAX_DOCUMENT (128u << 10)
 #define DIFF_LINES 64u /* on a side; longer ones are shown as they are */
@@ -68,18 +71,47 @@ static void add_diff(struct buf *out, const char *diff) {
     }
 }
 
+/* Letters and digits alone: a word that is only spelt otherwise has them too. */
+static char *letters_of(const char *text, size_t len) {
+    struct buf out = BUF_INIT(MAX_UNIT);
+    buf_adds(&out, "");
+    for (size_t i = 0; i < len; i++) {
+        if (isalnum((unsigned char)text[i])) {
+            buf_addc(&out, text[i]);
+        }
+    }
+    return buf_detach(&out);
+}
+
+/* What the first command ran on and the other one does not name. */
+static void add_left_out(struct buf *b, const char *from, const char *to) {
+    autofree char *now = letters_of(to, strlen(to));
+    for (const char *at = from + strcspn(from, " "); *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        size_t len = strcspn(at, " ");
+        autofree char *letters = letters_of(at, len);
+        if (len && *at != '-' && memchr(at, '/', len) && *letters && !strstr(now, letters)) {
+            autofree char *word = xstrndup(at, len);
+            markdown_command(b, "It no longer names", word, ".");
+        }
+    }
+}
+
 static void add_change(struct buf *b, const struct lesson_change *c) {
     autobuf shown = BUF_INIT(MAX_UNIT);
+    bool typed;
     switch (c->kind) {
     case CHANGE_COMMAND:
         markdown_command(b, "Instead of", c->from, ",");
         markdown_command(b, "run", c->to, "");
+        add_left_out(b, c->from, c->to);
         break;
     case CHANGE_RUN:
         markdown_command(b, "Fix: first run", c->to, "");
         break;
     case CHANGE_EDIT:
-        buf_adds(b, c->created ? "Fix: write " : "Fix in ");
+        typed = !c->created && !strpbrk(c->path, "./"); /* into the command itself */
+        buf_adds(b, c->created ? "Fix: write " : typed ? "Fix in the script for " : "Fix in ");
         markdown_span(b, c->path, 200);
         buf_adds(b, ":\n\n");
         add_diff(&shown, c->to);
@@ -119,7 +151,8 @@ static void add_fix(struct units *u, const struct lesson *f) {
         add_change(&b, &f->changes[i]);
     }
     add_tried(&b, f->tried);
-    if (!has_command_change(f) && strcmp(f->verified_by, f->context) != 0) {
+    bool reads = strlen(f->verified_by) > 2 && strcmp(f->verified_by + strlen(f->verified_by) - 2, " -") == 0;
+    if (!has_command_change(f) && !reads && strcmp(f->verified_by, f->context) != 0) {
         markdown_command(&b, "Then", f->verified_by, " passes.");
     }
     add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
@@ -160,17 +193,19 @@ static void add_words(struct units *u, enum section section,
 
 /* --- files --- */
 
-/* Part of what ended an error: of another nothing shows that it is right. */
+/* Part of what ended an error: of another nothing shows that it is right. Most of a file of which
+ * a fix changed few lines has nothing to do with it. */
 static bool is_proven(const struct lessons *l, const struct lesson *f) {
+    size_t changed = 0;
     for (size_t i = 0; i < l->fixes.count; i++) {
         for (size_t k = 0; k < l->fixes.list[i].change_count; k++) {
-            const char *path = l->fixes.list[i].changes[k].path;
-            if (path && strcmp(path, f->key) == 0) {
-                return true;
-            }
+            const struct lesson_change *c = &l->fixes.list[i].changes[k];
+            bool here = c->path && strcmp(c->path, f->key) == 0;
+            changed += here ? text_count(c->to, strlen(c->to), '\n') : 0;
+            changed = here && c->created ? SIZE_MAX / MAX_SHARE : changed;
         }
     }
-    return false;
+    return changed && text_count(f->text ? f->text : "", f->len, '\n') <= MAX_SHARE * changed;
 }
 
 static bool is_worth_keeping(const struct lesson *f) {

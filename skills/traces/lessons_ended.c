@@ -4,8 +4,15 @@
 #include "skills/traces/lessons_ended.h"
 
 #include "base/find.h"
+#include "base/text.h"
 #include "base/work.h"
 
+#include <ctype.h>
+
+#define NAME_LENGTH 4u   /* least letters */
+#define SHORT_REASON 20u /* bytes */
+#define LONG_REASON 300u
+#define TERMINAL_WIDTH 100u
 #define AGAIN_WITHIN (4 * LESSONS_REACH) /* steps in which an error that comes back has not ended */
 
 static bool runs_same_part(const struct command *a, const struct command *b) {
@@ -44,8 +51,6 @@ static bool find_end(struct ending *e) {
     return e->gone && e->success;
 }
 
-/* --- telling --- */
-
 static void add_change(struct lesson *fix, const struct ending *e, const struct hunk *h) {
     const struct lesson_step *s = &e->s->list[h->step];
     struct lesson_change *c = lesson_add_change(fix, CHANGE_EDIT);
@@ -53,6 +58,83 @@ static void add_change(struct lesson *fix, const struct ending *e, const struct 
     c->path = part ? xstrndup(part, strcspn(part, BETWEEN_WORDS)) : xstrdup(s->path);
     c->to = xstrdup(h->text);
     lessons_add_evidence(&fix->evidence, e->s->trace, s->event, EVIDENCE_CHANGE);
+}
+
+/* --- its reason --- */
+
+/* To the end of a sentence, also of one in Chinese. */
+static size_t sentence_length(const char *s) {
+    const char *full = strstr(s, "。");
+    size_t len = lesson_sentence(s), until = full ? (size_t)(full - s) + strlen("。") : len;
+    return until < len ? until : len;
+}
+
+/* Names of code of the error, and those that the hunk changes, that the sentence has. */
+static size_t count_said(const struct ending *e, const struct hunk *h, const char *sentence) {
+    size_t count = 0;
+    for (size_t i = 0; i < e->said.count; i++) {
+        const struct error_name *n = &e->said.names[i];
+        autofree char *name = xstrndup(n->at, n->code || n->quoted ? n->len : 0);
+        bool again = any_of(k, 0, i, e->said.names[k].len == n->len &&
+                                         memcmp(e->said.names[k].at, n->at, n->len) == 0);
+        count += !again && lesson_has_word(sentence, name);
+    }
+    for (const char *at = h->differs; *at; at += strspn(at, " ")) {
+        autofree char *name = xstrndup(at, strcspn(at, " "));
+        count += strlen(name) >= NAME_LENGTH && !lesson_has_word(e->said.block, name) &&
+                 lesson_has_word(sentence, name);
+        at += strlen(name);
+    }
+    return count;
+}
+
+static bool says_tie(const struct hunk *h, const char *sentence) {
+    for (const char *at = h->ties; *at; at += strspn(at, " ")) {
+        autofree char *name = xstrndup(at, strcspn(at, " "));
+        if (lesson_has_word(sentence, name)) {
+            return true;
+        }
+        at += strlen(name);
+    }
+    return false;
+}
+
+/* What the agent said before the change with names of the error and of the change: those say in any
+ * language what the one has to do with the other. */
+static char *named_reason(const struct ending *e, const struct hunk *h) {
+    for (size_t i = h->step; i > e->at; i--) {
+        const struct lesson_step *s = &e->s->list[i - 1];
+        for (const char *at = s->kind == STEP_SAY ? s->text : ""; *at;) {
+            at += strspn(at, " \t\n*->#");
+            size_t len = sentence_length(at);
+            autofree char *sentence = lesson_cut(at, len, LESSON_MAX_LINE);
+            bool whole = len > SHORT_REASON && len <= LONG_REASON && !strchr(":?", at[len - 1]) &&
+                         text_count(sentence, len, '*') % 4 == 0;
+            if (whole && says_tie(h, sentence) && count_said(e, h, sentence) >= 2 &&
+                !lesson_is_personal(e->r, sentence)) {
+                return take(sentence);
+            }
+            at += len;
+        }
+    }
+    return NULL;
+}
+
+/* --- telling --- */
+
+/* A terminal broke the line: the next one begins with the rest of its word, or of its sentence. */
+static void join_quote(struct lesson *fix, const struct ending *e) {
+    const char *rest = e->said.quote_end;
+    size_t len = strlen(fix->quote);
+    bool broken = *rest == '\n' && len >= TERMINAL_WIDTH && isalnum((unsigned char)fix->quote[len - 1]) &&
+                  (islower((unsigned char)rest[1]) || rest[1] == '\'') && strcmp(fix->quote, e->error->quote) == 0;
+    if (broken) {
+        size_t more = strcspn(rest + 1, "\n");
+        char *whole = xasprintf("%s%s%.*s", fix->quote, rest[1] == '\'' ? " " : "", (int)more, rest + 1);
+        free(fix->quote);
+        fix->quote = lesson_cut(whole, strlen(whole), LESSON_MAX_LINE);
+        free(whole);
+    }
 }
 
 static void tell(struct lessons *l, struct ending *e, const struct hunk *best) {
@@ -71,7 +153,10 @@ static void tell(struct lessons *l, struct ending *e, const struct hunk *best) {
         }
     }
     lesson_choose_reason(&fix, &f);
-    if (!lesson_tell(l, &fix, &f)) {
+    fix.cause = fix.cause ? fix.cause : named_reason(e, best);
+    if (lesson_tell(l, &fix, &f)) {
+        join_quote(&l->fixes.list[l->fixes.count - 1], e);
+    } else {
         lesson_finish(&fix);
     }
 }

@@ -59,11 +59,13 @@ static void follow_lookup(struct failure *f) {
 
 /* --- lessons --- */
 
-/* A check is a command that showed an error and passed once it was mended; others have what it
- * runs. */
+/* A check is a command that showed an error and passed once something else was mended; others have
+ * what it runs. A command that was to be written otherwise is no check. */
 static void add_check(struct lessons *l, const struct steps *s, const struct lesson_step *passed,
-                      const char *command) {
-    bool typed = strstr(passed->text, "<<") || command_holds_prose(&passed->command);
+                      const struct lesson *fix) {
+    const char *command = fix->verified_by;
+    bool typed = list_any(one, fix->changes, fix->change_count, one->kind == CHANGE_COMMAND) ||
+                 strstr(passed->text, "<<") || command_holds_prose(&passed->command);
     if (!typed && !lesson_runs_own_script(s, passed) && !lesson_list_find(&l->commands, command)) {
         struct lesson *c = lesson_list_add(&l->commands);
         c->key = xstrdup(command);
@@ -369,7 +371,7 @@ bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f)
     fix->quote = xstrdup(last_quote(f));
     fix->context = part_text(failed, failed);
     fix->verified_by = part_text(failed, success);
-    add_check(l, f->s, success, fix->verified_by);
+    add_check(l, f->s, success, fix);
     *lesson_list_add(&l->fixes) = *fix;
     return true;
 }

@@ -30,12 +30,20 @@ static bool same_proof(const struct lesson *a, const struct lesson *b) {
                                      y->event == x->event));
 }
 
+/* The same command, which another one was run for: any of them will do. */
+static bool same_instead(const struct lesson *a, const struct lesson *b) {
+    return same(a->key, b->key) && a->change_count == 1 && b->change_count == 1 &&
+           a->changes->kind == CHANGE_COMMAND && b->changes->kind == CHANGE_COMMAND &&
+           same(a->changes->from, b->changes->from);
+}
+
 /* The same failure with the same change is one lesson, and so are two that one change
  * ended: what was seen less often says more. */
 static bool is_joined(struct lessons *l, struct lesson *f) {
     for (size_t i = 0; i < l->fixes.count; i++) {
         struct lesson *first = &l->fixes.list[i];
-        if (same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f))) {
+        if (same_instead(first, f) ||
+            (same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f)))) {
             if (!same(first->key, f->key) && f->seen < first->seen) {
                 struct lesson general = *first;
                 *first = *f;

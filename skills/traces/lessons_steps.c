@@ -35,7 +35,7 @@ static char *clean_z(const struct reading *g, const char *text) {
 /* A path of Windows with the marks of others: "C:/w/a.vue". */
 static char *clean_path(const struct reading *g, const char *path) {
     char *clean = clean_z(g, path);
-    bool drive = isalpha((unsigned char)*clean) && clean[1] == ':' && clean[2] == '\\';
+    bool drive = path && isalpha((unsigned char)*path) && path[1] == ':' && path[2] == '\\';
     for (char *c = clean; drive && (c = strchr(c, '\\')); c++) {
         *c = '/';
     }

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <string.h>
 
 /* More edits of something else than the search by one edit allows. */
 static void edit_others(struct maker *m) {
@@ -215,6 +216,29 @@ Test(lesson_ended, a_command_that_writes_its_script_fails_as_what_it_runs) {
     learn(&l, &m);
     cr_assert(eq(sz, l.fixes.count, 1));
     cr_expect(eq(str, l.fixes.list[0].changes[0].to, "-import scales\n+import scale\n"));
+    lessons_finish(&l);
+    finish(&m);
+}
+
+/* The agent says what the error and the change have to do with each other, in whatever language; a
+ * terminal broke the error's line. */
+Test(lesson_ended, names_say_the_reason_and_broken_lines_are_joined) {
+    struct maker m = {0};
+    struct lessons l;
+    static const char line[] = "SCRIPT ERROR: Invalid assignment of property or key 'texture' with value of type 'GradientTexture2D' on a base object o";
+    autofree char *error = xasprintf("%s\nf type 'ColorRect'.", line);
+    user(&m, "Get it to work.");
+    run(&m, "godot --headless", 1, error);
+    say(&m, "看一下。`ColorRect` 没有 `texture` 属性（要用 `TextureRect`）。继续。");
+    edit(&m, "hud.gd", "-one\n+two\n", true);
+    edit(&m, "main.gd", "-var bg := ColorRect.new()\n+var bg := TextureRect.new()\n", true);
+    run(&m, "godot --headless", 0, "");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    const struct lesson *f = &l.fixes.list[0];
+    cr_expect(strstr(f->quote, "on a base object of type 'ColorRect'.") != NULL);
+    cr_assert(f->cause != NULL);
+    cr_expect(eq(str, f->cause, "`ColorRect` 没有 `texture` 属性（要用 `TextureRect`）。"));
     lessons_finish(&l);
     finish(&m);
 }

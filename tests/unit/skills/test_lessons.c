@@ -37,8 +37,7 @@ Test(lessons, a_changed_option_is_the_fix) {
     cr_expect(f->evidence.list[0].role == EVIDENCE_ERROR);
     cr_expect(f->evidence.list[1].role == EVIDENCE_CHANGE);
     cr_expect(f->evidence.list[2].role == EVIDENCE_PROOF);
-    cr_assert(eq(sz, l.commands.count, 1));
-    cr_expect(eq(str, l.commands.list[0].key, "nvcc -arch=sm_90a -c gemm.cu"));
+    cr_expect(eq(sz, l.commands.count, 0)); /* the fix has it */
     cr_expect(l.nothing == false);
     lessons_finish(&l);
     finish(&m);
@@ -372,7 +371,6 @@ Test(lessons, two_traces_are_one_lesson_with_more_evidence) {
         second |= l.fixes.list[0].evidence.list[i].trace == 1;
     }
     cr_expect(second);
-    cr_expect(eq(sz, l.commands.count, 1));
     lessons_finish(&l);
     finish(&m[0]);
     finish(&m[1]);
@@ -424,4 +422,24 @@ Test(lessons, the_digest_keeps_to_its_budget_and_cites) {
     cr_expect(strlen(close) == strlen(end) + 1, "the marker ends the text");
     lessons_finish(&l);
     finish(&m);
+}
+
+/* Two sessions got by another way past the same refusal: the first one's is told. */
+Test(lessons, one_refusal_with_two_ways_out_is_one_lesson) {
+    static const char *const ways[] = {"cmd /c npm run build", "npm.cmd run build"};
+    struct maker m[2] = {0};
+    struct lessons l;
+    for (size_t i = 0; i < 2; i++) {
+        user(&m[i], "Build it.");
+        run(&m[i], "npm run build", 1, "npm : File C:\\bin\\npm.ps1 cannot be loaded because running scripts is disabled");
+        run(&m[i], ways[i], 0, "built");
+    }
+    struct trace both[2] = {m[0].trace, m[1].trace};
+    lessons_extract(&l, both, 2, NULL);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "cmd /c npm"));
+    cr_expect(eq(u32, l.fixes.list[0].seen, 2));
+    lessons_finish(&l);
+    finish(&m[0]);
+    finish(&m[1]);
 }
