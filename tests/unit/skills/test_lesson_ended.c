@@ -230,7 +230,7 @@ Test(lesson_ended, names_say_the_reason_and_broken_lines_are_joined) {
     user(&m, "Get it to work.");
     run(&m, "godot --headless", 1, error);
     say(&m, "看一下。`ColorRect` 没有 `texture` 属性（要用 `TextureRect`）。继续。");
-    edit(&m, "hud.gd", "-one\n+two\n", true);
+    edit_others(&m);
     edit(&m, "main.gd", "-var bg := ColorRect.new()\n+var bg := TextureRect.new()\n", true);
     run(&m, "godot --headless", 0, "");
     learn(&l, &m);
