@@ -165,9 +165,12 @@ static cudart_error update(struct graph *exec, struct graph *from) {
         graph_free(copy);
         return from && exec ? CUDART_GRAPH_UPDATE : no_graph();
     }
-    struct node **nodes = exec->nodes;
+    const struct graph old = *exec;
     exec->nodes = copy->nodes;
-    copy->nodes = nodes;
+    exec->conditions = copy->conditions;
+    exec->condition_count = copy->condition_count;
+    copy->nodes = old.nodes;
+    copy->conditions = old.conditions;
     graph_free(copy);
     return CUDART_SUCCESS;
 }

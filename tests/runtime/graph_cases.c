@@ -24,6 +24,7 @@ int cudaGraphCreate(void **, unsigned);
 int cudaGraphInstantiate(void **, void *, uint64_t);
 int cudaGraphLaunch(void *, void *);
 int cudaGraphDestroy(void *);
+int cudaGraphExecUpdate(void *, void *, void *);
 int cudaGraphExecDestroy(void *);
 int cudaGraphAddMemFreeNode(void **, void *, void **, size_t, void *);
 int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
@@ -238,6 +239,32 @@ static int repeats(void) {
     return decision_end(&d);
 }
 
+/* An executable graph takes the other one's nodes, and the defaults of its conditions. */
+static int updated(void) {
+    void *graphs[2], *stream, *exec, *node;
+    int *count, host;
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaMalloc((void **)&count, 4));
+    FINE(cudaMemset(count, 0, 4));
+    for (unsigned k = 0; k < 2; k++) {
+        struct node_params p = {.type = TYPE_CONDITIONAL,
+                                .of.conditional = {0, COND_IF, 1, NULL}};
+        FINE(cudaGraphCreate(&graphs[k], 0));
+        FINE(cudaGraphConditionalHandleCreate(&p.of.conditional.handle, graphs[k], k, 1));
+        FINE(cudaGraphAddNode(&node, graphs[k], NULL, NULL, 0, &p));
+        FINE(kernel_node(&node, p.of.conditional.bodies[0], NULL, &bump,
+                         (void *[]){&count}));
+    }
+    FINE(cudaGraphInstantiate(&exec, graphs[0], 0));
+    FINE(cudaGraphLaunch(exec, stream)); /* 0: the body is not executed */
+    FINE(cudaGraphExecUpdate(exec, graphs[1], NULL));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaStreamSynchronize(stream));
+    FINE(cudaMemcpy(&host, count, 4, OUT));
+    CHECK(host == 1);
+    return cudaFree(count);
+}
+
 /* A node among those of a capture; its default makes its body's first round sure. */
 static int captured(void) {
     void *stream, *graph, **tips, *node, *exec;
@@ -273,6 +300,7 @@ int case_graph_conditions(void) {
     FINE(chooses(COND_IF, 2, (const int[]){7, 0, 1}, either, 3));
     FINE(chooses(COND_SWITCH, 3, (const int[]){2, 0, 3, 1}, one, 4));
     FINE(repeats());
+    FINE(updated());
     return captured();
 }
 
