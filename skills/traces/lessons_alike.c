@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 
+#define MAX_COMPARED 600u /* bytes of a part */
 #define LEAST_HINT 5u    /* letters of a part of an option's name */
 #define LEAST_CONTENT 3u /* letters of a word that tells what a command is for */
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -281,6 +282,9 @@ bool command_is_alike(const struct command *failed, const struct command *now) {
         for (size_t k = 0; k < now->count; k++) {
             struct word_list a, b;
             size_t of;
+            if (strlen(failed->parts[i]) > MAX_COMPARED || strlen(now->parts[k]) > MAX_COMPARED) {
+                continue;
+            }
             list_words(&a, failed->parts[i]);
             list_words(&b, now->parts[k]);
             if (same_program(&a, &b) || count_kept(&a, program_at(&a), a.count, &b, &of)) {

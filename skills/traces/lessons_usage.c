@@ -62,6 +62,20 @@ static bool says_both(const struct usage *u, const char *differs) {
     return false;
 }
 
+static bool has_part(const struct command *c, const char *part) {
+    return any_of(i, 0, c->count, strcmp(c->parts[i], part) == 0);
+}
+
+/* The last part of the failed line that the later one has too, from there on. Or NULL. */
+static const char *last_common(const struct command *failed, const struct command *now, size_t from) {
+    for (size_t p = failed->count; p > 0; p--) {
+        if (any_of(q, from, now->count, strcmp(now->parts[q], failed->parts[p - 1]) == 0)) {
+            return failed->parts[p - 1];
+        }
+    }
+    return NULL;
+}
+
 /* What the later line runs before the very part, and the agent's turn explains. */
 static bool finds_front(struct usage *u, const struct lesson_step *now) {
     const struct lesson_step *failed = &u->s->list[u->at];
@@ -69,14 +83,10 @@ static bool finds_front(struct usage *u, const struct lesson_step *now) {
         u->error = &failed->errors[k];
         for (size_t i = 0; i + 1 < now->command.count; i++) {
             const char *part = now->command.parts[i];
-            bool ran = any_of(p, 0, failed->command.count, strcmp(failed->command.parts[p], part) == 0);
-            for (size_t p = failed->command.count; p > 0 && !ran; p--) {
-                u->from = failed->command.parts[p - 1];
-                u->to = u->front = part;
-                if (any_of(q, i + 1, now->command.count, strcmp(now->command.parts[q], u->from) == 0) &&
-                    says_both(u, part)) {
-                    return true;
-                }
+            u->from = last_common(&failed->command, &now->command, i + 1);
+            u->to = u->front = part;
+            if (u->from && !has_part(&failed->command, part) && says_both(u, part)) {
+                return true;
             }
         }
     }
@@ -111,7 +121,8 @@ static bool finds_parts(struct usage *u, const struct lesson_step *now, bool nex
         u->program = failed->command.keys[k - 1];
         for (size_t i = 0; i < now->command.count; i++) {
             u->to = now->command.parts[i];
-            if (strcmp(u->from, u->to) != 0 && finds_named(u, u->from, u->to, next)) {
+            if (strlen(u->from) <= MAX_TYPED && strlen(u->to) <= MAX_TYPED &&
+                strcmp(u->from, u->to) != 0 && finds_named(u, u->from, u->to, next)) {
                 return true;
             }
         }
@@ -256,7 +267,7 @@ static char *typed_instead(const struct usage *u) {
     struct buf out = BUF_INIT(MAX_TYPED * COMMAND_MAX_PARTS * 2);
     for (size_t i = 0; i < now->count; i++) {
         const char *part = now->parts[i];
-        if (part == u->to || !any_of(k, 0, failed->count, strcmp(failed->parts[k], part) == 0)) {
+        if (part == u->to || !has_part(failed, part)) {
             autofree char *text = command_part_text(part);
             buf_addf(&out, "%s%s", out.len ? " && " : "", text);
         }
