@@ -97,13 +97,15 @@ static void add_left_out(struct buf *b, const char *from, const char *to) {
     }
 }
 
-static void add_change(struct buf *b, const struct lesson_change *c) {
+static void add_change(struct buf *b, const struct lesson_change *c, bool again) {
     autobuf shown = BUF_INIT(MAX_UNIT);
     bool typed;
     switch (c->kind) {
     case CHANGE_COMMAND:
-        markdown_command(b, "Instead of", c->from, ",");
-        markdown_command(b, "run", c->to, "");
+        if (!again) {
+            markdown_command(b, "Instead of", c->from, ",");
+        }
+        markdown_command(b, again ? "or" : "run", c->to, "");
         add_left_out(b, c->from, c->to);
         break;
     case CHANGE_RUN:
@@ -148,7 +150,10 @@ static void add_fix(struct units *u, const struct lesson *f) {
         markdown_command(&b, "Seen in", f->context, ".");
     }
     for (size_t i = 0; i < f->change_count; i++) {
-        add_change(&b, &f->changes[i]);
+        const struct lesson_change *c = &f->changes[i];
+        bool again = i > 0 && c->kind == CHANGE_COMMAND && c[-1].kind == CHANGE_COMMAND &&
+                     strcmp(c[-1].from, c->from) == 0;
+        add_change(&b, c, again);
     }
     add_tried(&b, f->tried);
     bool reads = strlen(f->verified_by) > 2 && strcmp(f->verified_by + strlen(f->verified_by) - 2, " -") == 0;

@@ -107,7 +107,8 @@ bool lesson_is_named(const char *quote, const char *word) {
         bool whole = (at == quote || (!is_letter(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
                      !is_letter(*end) && *end != '-';
         bool opened = at > quote && strchr("'\"`", at[-1]);
-        if (whole && (opened || strchr("'\"`:", *end) || !end[strcspn(end, LETTERS)])) {
+        bool last = *end == ':' && !end[1 + strcspn(end + 1, ":'\"`")];
+        if (whole && (opened || last || (*end && strchr("'\"`", *end)) || !end[strcspn(end, LETTERS)])) {
             return true;
         }
     }
@@ -259,6 +260,24 @@ static bool is_hinted(const struct lesson_step *failed, const char *option, size
         at += n + 1;
     }
     return false;
+}
+
+/* All that is new are options and settings, with the values of options. */
+bool lesson_adds_options(const char *from, const char *to) {
+    struct word_list a, b;
+    list_words(&a, from);
+    list_words(&b, to);
+    size_t options = 0;
+    for (size_t i = 0; i < b.count; i++) {
+        bool new = !has_very_word(&a, b.words[i], b.lens[i]);
+        bool option = b.words[i][0] == '-' || is_setting(b.words[i], b.lens[i]);
+        bool value = i > 0 && b.words[i - 1][0] == '-' && !has_very_word(&a, b.words[i - 1], b.lens[i - 1]);
+        options += new && option;
+        if (new && !option && !value) {
+            return false;
+        }
+    }
+    return options > 0;
 }
 
 /* The very command with options more, of which the failed run's output speaks. */

@@ -339,11 +339,15 @@ static const char *last_quote(const struct failure *f) {
     return e ? e->quote : f->error->quote;
 }
 
+static bool corrects_command(const struct lesson *fix) {
+    return list_any(c, fix->changes, fix->change_count, c->kind == CHANGE_COMMAND);
+}
+
 /* The same command shows it again, and no file was edited since: what changed is not why it was
  * gone. A command that was corrected may be typed wrongly again. */
 static bool comes_back(const struct failure *f, const struct lesson *fix) {
     const struct steps *s = f->s;
-    if (list_any(c, fix->changes, fix->change_count, c->kind == CHANGE_COMMAND)) {
+    if (corrects_command(fix)) {
         return false;
     }
     for (size_t i = f->success + 1; i < s->count && i < f->success + LESSONS_REACH; i++) {

@@ -163,6 +163,7 @@ bool lesson_is_without(const char *quote, const char *key, const struct word_lis
 bool lesson_is_named(const char *quote, const char *word);
 bool lesson_is_wrapped(const char *quote, const char *from, const char *to);
 bool lesson_adds_hinted(const struct lesson_step *failed, const char *from, const char *to);
+bool lesson_adds_options(const char *from, const char *to);
 const char *lesson_behind_settings(const char *part);
 bool lesson_is_path(const char *word, size_t len);
 bool command_is_alike(const struct command *failed, const struct command *now);

@@ -21,6 +21,21 @@ static bool same_changes(const struct lesson *a, const struct lesson *b) {
                       same(x[i].path, y[i].path));
 }
 
+/* The same command failed with the same error, and another one took its place: either will do. */
+static bool adds_remedy(struct lesson *a, struct lesson *b) {
+    bool other = same(a->key, b->key) && b->change_count == 1 && a->change_count < LESSON_MAX_CHANGES &&
+                 b->changes->kind == CHANGE_COMMAND &&
+                 all_of(i, 0, a->change_count, a->changes[i].kind == CHANGE_COMMAND &&
+                                                   same(a->changes[i].from, b->changes->from) &&
+                                                   !same(a->changes[i].to, b->changes->to));
+    if (other) {
+        struct lesson_change *c = lesson_add_change(a, CHANGE_COMMAND);
+        c->from = take(b->changes->from);
+        c->to = take(b->changes->to);
+    }
+    return other;
+}
+
 /* One run proved both. */
 static bool same_proof(const struct lesson *a, const struct lesson *b) {
     return list_any(x, a->evidence.list, a->evidence.count,
@@ -30,20 +45,13 @@ static bool same_proof(const struct lesson *a, const struct lesson *b) {
                                      y->event == x->event));
 }
 
-/* The same command, which another one was run for: any of them will do. */
-static bool same_instead(const struct lesson *a, const struct lesson *b) {
-    return same(a->key, b->key) && a->change_count == 1 && b->change_count == 1 &&
-           a->changes->kind == CHANGE_COMMAND && b->changes->kind == CHANGE_COMMAND &&
-           same(a->changes->from, b->changes->from);
-}
-
 /* The same failure with the same change is one lesson, and so are two that one change
  * ended: what was seen less often says more. */
 static bool is_joined(struct lessons *l, struct lesson *f) {
     for (size_t i = 0; i < l->fixes.count; i++) {
         struct lesson *first = &l->fixes.list[i];
-        if (same_instead(first, f) ||
-            (same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f)))) {
+        bool joined = same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f));
+        if (joined || adds_remedy(first, f)) {
             if (!same(first->key, f->key) && f->seen < first->seen) {
                 struct lesson general = *first;
                 *first = *f;

@@ -170,9 +170,11 @@ char *lesson_cut(const char *text, size_t len, size_t max) {
 /* --- normalising --- */
 
 static size_t path_prefix(const char *s) {
-    size_t slash = 0, i = 0;
-    for (; isalnum((unsigned char)s[i]) || (s[i] && strchr("._-/~+@", s[i])); i++) {
-        if (s[i] == '/') {
+    bool drive = isalpha((unsigned char)s[0]) && s[1] == ':' && s[2] == '\\';
+    const char *marks = drive ? "._-/~+@\\" : "._-/~+@";
+    size_t slash = 0, i = drive ? 2 : 0;
+    for (; isalnum((unsigned char)s[i]) || (s[i] && strchr(marks, s[i])); i++) {
+        if (s[i] == '/' || s[i] == '\\') {
             slash = i + 1;
         }
     }

@@ -135,7 +135,7 @@ static bool finds_parts(struct usage *u, const struct lesson_step *now, bool nex
     u->error = &failed->errors[0];
     for (size_t i = 0; i < now->command.count; i++) {
         u->to = now->command.parts[i];
-        bool varied = next && strcmp(u->program, now->command.keys[i]) == 0 && strcmp(u->from, u->to) != 0 &&
+        bool varied = next && strcmp(u->program, now->command.keys[i]) == 0 && lesson_adds_options(u->from, u->to) &&
                       says_both(u, u->to);
         if ((next && lesson_is_wrapped(u->error->quote, u->from, u->to)) || (next && lesson_adds_hinted(failed, u->from, u->to)) || varied ||
             is_set_at_last(u)) {

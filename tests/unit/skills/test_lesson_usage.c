@@ -64,6 +64,10 @@ Test(lesson_usage, what_the_error_names_is_done_otherwise) {
         {"docker exec web sqlite3 /data/a.db .tables",
          "OCI runtime exec failed: exec failed: exec: \"sqlite3\": executable file not found in $PATH",
          "docker exec web curl -s http://db:80/x", "fine", NULL, NULL},
+        /* "exec" is who says it */
+        {"docker exec db netstat -tln || docker exec db ss -tln",
+         "OCI runtime exec failed: exec: \"netstat\": executable file not found in $PATH",
+         "docker network create test-net && docker network connect test-net db", "done", NULL, NULL},
         {"go test ./internal/... -v", "bash: line 1: go: command not found",
          "npx vitest run --reporter=verbose", "12 passed", NULL, NULL},
         {"psql -h localhost -p 5433 -U pet -c q.sql",
@@ -170,5 +174,31 @@ Test(lesson_usage, the_same_letters_otherwise) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check(&cases[i], i);
+    }
+}
+
+/* Two sessions that met the same with two remedies: one lesson. */
+Test(lesson_usage, two_remedies_of_one_error_are_one_lesson) {
+    static const char *const homes[] = {"Ann", "Bob"}, *const cures[] = {"npm.cmd run build", "cmd /c npm run build"};
+    struct maker m[2] = {0};
+    struct trace traces[2];
+    struct lessons l;
+    for (size_t i = 0; i < 2; i++) {
+        autofree char *error = xasprintf("npm : File C:\\Users\\%s\\bin\\npm.ps1 cannot be loaded because running "
+                                         "scripts is disabled on this system.", homes[i]);
+        user(&m[i], "Build it.");
+        run(&m[i], "npm run build", 1, error);
+        run(&m[i], cures[i], 0, "built");
+        traces[i] = m[i].trace;
+    }
+    lessons_extract(&l, traces, 2, NULL);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 2));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].from, "npm"));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "npm.cmd"));
+    cr_expect(eq(str, l.fixes.list[0].changes[1].to, "cmd /c npm"));
+    lessons_finish(&l);
+    for (size_t i = 0; i < 2; i++) {
+        finish(&m[i]);
     }
 }
