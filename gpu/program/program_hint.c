@@ -82,7 +82,8 @@ void program_set_hint(json_t *result, const json_t *params) {
     autobuf out = BUF_INIT(MAX_HINT);
     bool checked = false;
     const json_t *call = call_to_tell(result, &checked);
-    if (!json_says(result, "verdict", "fail") ||
+    bool late = json_says(result, "verdict", "timeout") && call && !checked;
+    if ((!json_says(result, "verdict", "fail") && !late) ||
         findings_count(json_object_get(result, "findings"), FINDING_ERROR)) {
         return;
     }

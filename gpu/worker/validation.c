@@ -21,7 +21,8 @@ enum {
     MAX_WALL_MS = 3600 * 1000,
     DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
     DEATH_MS = 250,              /* a killed process may be stuck in the driver */
-    TELL_MS = 100,               /* between two notes of progress */
+    TELL_MS = 100,               /* between two notes of progress, */
+    TELL_SOONER = 2,             /* but for so many, such as the next of two phases */
     TRIAL_WALL_MS = 10 * 1000,
 };
 
@@ -159,7 +160,7 @@ static void note_memory(struct validation *v, json_t *file) {
 static void pass_note(struct validation *v, json_t *note) {
     uint64_t now = clock_ms();
     bool progress = json_object_get(note, "progress") != NULL;
-    if (progress && now - v->told_ms < TELL_MS) {
+    if (progress && now - v->told_ms < TELL_MS && v->sooner++ >= TELL_SOONER) {
         return;
     }
     v->told_ms = progress ? now : v->told_ms;

@@ -19,6 +19,7 @@ struct validation {
     uint64_t deadline_ms;
     uint64_t killed_ms; /* 0 = not yet */
     uint64_t told_ms;   /* time of the last progress note */
+    unsigned sooner;       /* notes that did not keep the distance */
     bool cancelled, timed_out;
     bool wants_devices; /* it is a `worker/devices` */
     bool is_program;    /* it is a `program`: its child is a program_child */

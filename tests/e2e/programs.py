@@ -707,6 +707,16 @@ def may_close_what_it_did_not_open(d):
     assert [(f["name"], f["bytes"]) for f in r["files"]] == [("own.txt", 0)], r["files"]
 
 
+def a_cached_program_is_said_to_run(d):
+    """Its two phases follow each other at once. And what failed unchecked is where to begin, also when time runs out."""
+    for cached in (False, True):
+        d.notes.clear()
+        r = d.run_text(program("cudaMemcpy(0, (void *)8, 4, 9); for (;;); // %d" % os.getpid(), "int cudaMemcpy(void *, const void *, long, int);\n"), timeout_s=2)
+        told = [n["params"]["progress"]["message"] for n in d.notes if n.get("method") == "job/changed"]
+        assert r["cached"] == cached and told[-1] == "running", (r["cached"], told)
+        assert r["verdict"] == "timeout" and r["hint"] == "begin with the failed call cudaMemcpy (program.cu:8): what follows may come of it", r
+
+
 HOST_FUNCTION = r"""#include <stdio.h>
 #include <setjmp.h>
 int cudaLaunchHostFunc(void *, void (*)(void *), void *), cudaDeviceSynchronize(void), cudaMalloc(void **, long), cudaFree(void *);
@@ -819,7 +829,7 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
-    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, says_why_the_host_crashed):
+    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, says_why_the_host_crashed):
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
