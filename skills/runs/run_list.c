@@ -216,7 +216,13 @@ static bool has_room(const json_t *names, const char *name) {
     return json_object_get(names, name) || json_object_size(names) < MATRIX_MAX;
 }
 
-/* Rows come newest first: the first of a pair stays. */
+/* Other runs than evaluations, such as trigger tests, have no rates. */
+static bool is_measured(const json_t *row) {
+    return json_is_number(json_object_get(row, "baseline_rate")) ||
+           json_is_number(json_object_get(row, "skill_rate"));
+}
+
+/* Rows come newest first: the first of a pair stays, unless it measured nothing. */
 static void matrix_add(struct run_matrix *m, const json_t *row) {
     static const char *const keys[] = {"baseline_rate", "skill_rate", "verdict", "run",
                                        NULL};
@@ -231,7 +237,8 @@ static void matrix_add(struct run_matrix *m, const json_t *row) {
     }
     json_t *of_skill = json_object_get(m->skills, skill);
     json_object_set_new(m->models, model, json_true());
-    if (!json_object_get(of_skill, model)) {
+    const json_t *there = json_object_get(of_skill, model);
+    if (!there || (!is_measured(there) && is_measured(row))) {
         json_t *entry = json_object();
         json_copy_members(entry, row, keys);
         json_object_set_new(of_skill, model, entry);

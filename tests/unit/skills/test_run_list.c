@@ -157,6 +157,30 @@ Test(run_list, the_matrix_shows_the_newest_not_the_best) {
     cr_assert(has(json_array_get(pr, 2), "run", "2026_01_23_13_10"));
 }
 
+/* A trigger run measures when the skill is loaded, not what it is worth. */
+Test(run_list, a_trigger_run_takes_no_evaluations_place) {
+    put_upskill("2026_01_22_13_10", 2, "with_skill", 5, 1);
+    autojson *before = run_list(&root, NULL, NULL, 9);
+    const json_t *rows = json_object_get(before, "runs");
+    const char *skill = json_get_string(json_array_get(rows, 0), "skill", "");
+    const char *model = json_get_string(json_array_get(rows, 0), "model", "");
+    autofree char *meta =
+        xasprintf("{\"kind\": \"trigger\", \"skill\": {\"name\": \"%s\"}, "
+                                    "\"started\": \"2026-03-01T00:00:00.000Z\"}",
+                                    skill);
+    autofree char *result =
+        xasprintf("{\"students\": [{\"model\": \"%s\", \"recall\": 1}], "
+                  "\"provenance\": {\"ended\": \"2026-03-01T00:10:00.000Z\"}}",
+                  model);
+    put("2026_03_01_00_00_00_000_00c0ffee/meta.json", meta);
+    put("2026_03_01_00_00_00_000_00c0ffee/evaluation.json", result);
+    autojson *list = run_list(&root, NULL, NULL, 9);
+    cr_assert(eq(sz, json_array_size(json_object_get(list, "runs")),
+                 json_array_size(rows) + 1));
+    cr_assert(json_equal(json_object_get(list, "matrix"),
+                         json_object_get(before, "matrix")));
+}
+
 static void write_cells(struct run_writer *w) {
     static const char *const outcomes[] = {"failed", "errored", "passed", "passed"};
     for (int i = 0; i < 4; i++) {
