@@ -15,7 +15,7 @@
 
 #include <sys/stat.h>
 
-#define MAX_COPIES 8 /* copies of copies that are followed to their origin */
+#define MAX_WARNINGS 20
 
 struct installing {
     struct work *work;
@@ -23,7 +23,7 @@ struct installing {
     const json_t *params;
     bool remove, may_suppress;
     char *folder; /* of the skill; NULL for what is removed by name alone */
-    char *name;   /* for removing */
+    char *name;   /* for removing; the skill's own once it was read */
     char *source, *root;
     json_t *about;                  /* of catalog_source; NULL for what is fetched */
     struct repository_fetch *fetch; /* while it runs */
@@ -32,6 +32,7 @@ struct installing {
     bool is_archive;
     bool pinned; /* the caller named the very commit, the archive's digest, or a file */
     bool stopped;
+    json_t *warnings; /* of the safety rules */
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
     char *unpinned; /* what a repository has at the moment */
@@ -42,13 +43,18 @@ struct installing {
 /* --- on the other thread --- */
 
 /* The findings that stand in the way: errors of the safety rules, unless they are
- * suppressed with a reason. */
-static json_t *blocking_findings(const struct skill *skill, const json_t *suppress) {
+ * suppressed with a reason. Warnings are collected. */
+static json_t *blocking_findings(const struct skill *skill, const json_t *suppress,
+                                 json_t *warnings) {
     autojson *findings = json_array();
     json_t *blocking = json_array();
     safety_rules_check(skill, findings);
     json_each(findings, i, finding) {
         bool blocks = json_says(finding, "severity", "error");
+        if (json_says(finding, "severity", "warning") &&
+            json_array_size(warnings) < MAX_WARNINGS) {
+            json_array_append(warnings, finding);
+        }
         json_each(suppress, k, one) {
             blocks = blocks && strcmp(json_get_string(one, "code", ""),
                                       json_get_string(finding, "code", "")) != 0;
@@ -68,7 +74,7 @@ static json_t *blocking_findings(const struct skill *skill, const json_t *suppre
  * is installed when it is asked for by its commit. */
 static char *tell_unpinned(const struct skill *skill, const struct installing *in) {
     char size[TEXT_SIZE_MAX];
-    autobuf told = BUF_INIT(400);
+    autobuf told = BUF_INIT(4096);
     const char *name = skill->text.name ? skill->text.name : "without a name";
     const char *text = skill->text.description ? skill->text.description : "";
     buf_addf(&told,
@@ -81,6 +87,11 @@ static char *tell_unpinned(const struct skill *skill, const struct installing *i
     size_t len = text_cut(text, strlen(text), 200);
     text_clean(&told, text, len);
     buf_adds(&told, text[len] ? "\xE2\x80\xA6" : "");
+    json_each(in->warnings, i, one) {
+        buf_addf(&told, "%s%s (line %d of %s)", i ? ", " : "; the safety rules warn: ",
+                 json_get_string(one, "code", ""), (int)json_get_integer(one, "line", 0),
+                 json_get_string(one, "file", "SKILL.md"));
+    }
     return buf_detach(&told);
 }
 
@@ -90,7 +101,11 @@ static void install_work_skill(struct installing *in, const struct agents *agent
     if (skill_open(&skill, in->folder, true, &in->err) < 0) {
         return;
     }
-    in->unsafe = blocking_findings(&skill, json_object_get(in->params, "suppress"));
+    in->warnings = json_array();
+    in->unsafe = blocking_findings(&skill, json_object_get(in->params, "suppress"),
+                                   in->warnings);
+    in->name = skill.text.name ? xstrdup(skill.text.name) : NULL;
+    skill_hide_tests(&skill); /* they hold the answers, and what somebody asked */
     if (!in->unsafe && in->copy && !in->pinned) {
         in->unpinned = tell_unpinned(&skill, in);
     } else if (!in->unsafe) {
@@ -174,10 +189,27 @@ static void on_cancel(struct call *, void *data) {
     }
 }
 
+/* Of a skill that the index did not have: others of its name, and what is wrong with the
+ * name. */
+static json_t *about_unknown(const struct installing *in) {
+    const struct catalog *c = skills_catalog(skills_of(call_origin(in->call)));
+    const char *folder = path_basename(in->folder);
+    json_t *about = catalog_namesakes(c, in->name, in->results);
+    if (strcmp(folder, in->name) != 0 && !json_object_get(about, "misnamed")) {
+        autofree char *said = xasprintf("it comes from a folder called %s", folder);
+        json_object_set_new(about, "misnamed", json_clean_z(said));
+    }
+    return about;
+}
+
 /* Adds the origin of the text to each target. */
 static json_t *result_of(struct installing *in) {
-    json_t *hides = json_object_get(in->about, "hides");
-    json_t *misnamed = json_object_get(in->about, "misnamed");
+    bool known = in->about && !json_says(in->about, "source", "folder");
+    autojson *about = known                     ? json_incref(in->about)
+                      : in->remove || !in->name ? NULL
+                                                : about_unknown(in);
+    json_t *hides = json_object_get(about, "hides");
+    json_t *misnamed = json_object_get(about, "misnamed");
     json_each(in->results, i, target) {
         if (in->about) {
             json_object_set(target, "source", json_object_get(in->about, "source"));
@@ -195,6 +227,9 @@ static json_t *result_of(struct installing *in) {
     if (misnamed) {
         json_object_set(result, "misnamed", misnamed);
     }
+    if (json_array_size(in->warnings)) {
+        json_object_set(result, "findings", in->warnings);
+    }
     return result;
 }
 
@@ -202,6 +237,7 @@ static void installing_free(struct installing *in) {
     call_unref(in->call);
     repository_copy_finish(in->copy);
     json_decref(in->unsafe);
+    json_decref(in->warnings);
     free(in->folder);
     free(in->name);
     free(in->source);
@@ -270,37 +306,13 @@ static char *name_to_remove(const json_t *params) {
     return xstrdup(base);
 }
 
-/* In a project, a name finds the copy in an agent's folder first. It means the skill
- * that the copy was made from, if that is known and still exists. */
-static char *original_folder(struct skills *s, const struct call_origin *origin,
-                             char *folder) {
-    for (int i = 0; folder && i < MAX_COPIES; i++) {
-        struct err err = {0};
-        autofree char *source = install_source(folder);
-        char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
-        /* A record is an untrusted file of the project. A skill with another name is
-         * another skill, whatever the record says. */
-        if (!from || strcmp(from, folder) == 0 ||
-            strcmp(path_basename(from), path_basename(folder)) != 0) {
-            free(from);
-            break;
-        }
-        free(folder);
-        folder = from;
-    }
-    return folder;
-}
-
 static char *find_skill(struct skills *s, struct call *call, const json_t *params,
                         bool own, struct err *err) {
     const char *words = json_get_string(
         params, "uri",
         json_get_string(params, "path", json_get_string(params, "name", "")));
-    if (own) {
-        return skills_find_own_folder(s, call_origin(call), words, err);
-    }
-    char *folder = skills_find_folder(s, call_origin(call), words, err);
-    return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
+    return own ? skills_find_own_folder(s, call_origin(call), words, err)
+               : skills_find_original(s, call_origin(call), words, err);
 }
 
 /* The source in a record must mean the same skill wherever it is read. A URI by digest
@@ -313,6 +325,19 @@ static char *source_of(struct skills *s, const char *folder, bool at_home) {
     bool stays =
         uri && strncmp(uri, "skill://shadowed/", strlen("skill://shadowed/")) != 0;
     return stays && !(at_home && projects) ? take(uri) : xstrdup(folder);
+}
+
+/* What the index does not have is the project's only beneath its folder, the first root:
+ * the others may be there because a path was named that leads out of it. */
+static json_t *source_told(struct skills *s, const struct call *call,
+                           const char *folder) {
+    json_t *about = catalog_source(skills_catalog(s), folder);
+    const char *const *roots = call_origin(call)->roots;
+    bool own = roots && roots[0] && path_is_beneath(folder, roots[0]);
+    if (json_says(about, "source", "project") && !own) {
+        json_object_set_new(about, "source", json_string("folder"));
+    }
+    return about;
 }
 
 static struct installing *installing_new(struct skills *s, struct call *call,
@@ -347,7 +372,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     in->remove = removing;
     in->name = removing ? name_to_remove(params) : NULL;
     in->source = folder ? source_of(s, folder, at_home) : NULL;
-    in->about = folder ? catalog_source(skills_catalog(s), folder) : NULL;
+    in->about = folder ? source_told(s, call, folder) : NULL;
     in->folder = take(folder);
     in->root = take(root); /* NULL at home */
     start_work(in);

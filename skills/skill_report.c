@@ -182,6 +182,9 @@ void skill_install_describe(const json_t *result, struct buf *out) {
     words_add(out,
               "{results:{agent|}: {outcome|} {path|}"
               "[{?source=*} (from " SOURCE ": {from|})]"
-              "[{?was}, was {was.source|}][: {reason}]\n[{diff~4096}\n]}" NAME(""),
+              "[{?was}, was {was.source|}][: {reason}]\n[{diff~4096}\n]}[Note: {misnamed}.\n]"
+              "{findings:The safety rules warn: {message|} ({code|}, line {line} of "
+              "[{file}|SKILL.md])\n}"
+              "{hides:Another skill has its name (" SOURCE "): {uri|}\n}",
               result);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define INSTALLED_MS 2000
+#define MAX_COPIES 8 /* copies of copies that are followed to their origin */
 
 struct skills {
     struct catalog *catalog;
@@ -278,13 +279,15 @@ static char *folder_of(char *path) {
 int skills_out(const struct call_origin *origin, const char *out, struct root *ret_root,
                char **ret_path, struct err *err) {
     const char *const *root = origin->roots;
-    autofree char *path = out ? path_normalize(out) : NULL;
-    if (!path || !path_leads_out(path)) {
-        *ret_path = take(path);
-        return root && *root ? root_open(ret_root, *root, err)
-                             : err_set(err, -EACCES, "there is no workspace to write to");
+    if (!root || !*root) {
+        return err_set(err, -EACCES, "there is no workspace to write to");
     }
-    for (; root && *root; root++) {
+    if (!out) {
+        *ret_path = NULL;
+        return root_open(ret_root, *root, err);
+    }
+    autofree char *joined = path_join(*root, out), *path = path_normalize(joined);
+    for (; *root; root++) {
         autofree char *normal = path_normalize(*root);
         if (path_is_beneath(path, normal) && strlen(path) > strlen(normal) + 1) {
             *ret_path = xstrdup(path + strlen(normal) + 1);
@@ -315,6 +318,32 @@ char *skills_find_folder(struct skills *s, const struct call_origin *origin,
         return NULL;
     }
     return take(path);
+}
+
+static char *original_folder(struct skills *s, const struct call_origin *origin,
+                             char *folder) {
+    for (int i = 0; folder && i < MAX_COPIES; i++) {
+        struct err err = {0};
+        autofree char *source = install_source(folder);
+        char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
+        /* A record is an untrusted file of the project. A skill with another name is
+         * another skill, whatever the record says. */
+        if (!from || strcmp(from, folder) == 0 ||
+            strcmp(path_basename(from), path_basename(folder)) != 0) {
+            free(from);
+            break;
+        }
+        free(folder);
+        folder = from;
+    }
+    return folder;
+}
+
+/* In a project, a name finds the copy in an agent's folder first. */
+char *skills_find_original(struct skills *s, const struct call_origin *origin,
+                           const char *words, struct err *err) {
+    char *folder = skills_find_folder(s, origin, words, err);
+    return strchr(words, '/') ? folder : original_folder(s, origin, folder);
 }
 
 static bool is_copy(const char *folder) {

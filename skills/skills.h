@@ -35,6 +35,10 @@ void skills_set_roots(struct skills *s, const char *const *roots);
  * The catalog must be current. */
 char *skills_find_folder(struct skills *s, const struct call_origin *origin,
                          const char *words, struct err *err);
+/* The same, but a bare name means the skill that an installed copy was made from, if that
+ * is known and still there: the copy has no tests. */
+char *skills_find_original(struct skills *s, const struct call_origin *origin,
+                           const char *words, struct err *err);
 /* The same for uses outside the project: a bare name or a URI never means a
  * project's skill (-ENOTUNIQ if only a project has one), and a name never means an
  * installed copy, which may have been changed. */

@@ -14,6 +14,7 @@
 static const char *source_words(const json_t *row) {
     const char *source = json_get_string(row, "source", "");
     return strcmp(source, "project") == 0 ? "this project"
+           : strcmp(source, "folder") == 0 ? "another folder"
            : strcmp(source, "agent") == 0 ? json_get_string(row, "agent", source)
                                           : source;
 }
@@ -247,6 +248,15 @@ static void render_updates(const struct terminal *t, const json_t *targets) {
     }
 }
 
+static void render_warnings(const struct terminal *t, const json_t *findings) {
+    json_each(findings, i, one) {
+        terminal_wrapf(t, STYLE_YELLOW, 0, 2, "warning: %s (%s, line %lld of %s)",
+                       json_get_string(one, "message", ""),
+                       json_get_string(one, "code", ""), json_get_integer(one, "line", 0),
+                       json_get_string(one, "file", "SKILL.md"));
+    }
+}
+
 void render_targets(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
     const json_t *targets = json_object_get(result, "results");
@@ -264,5 +274,9 @@ void render_targets(const struct terminal *t, const json_t *result) {
     render_updates(t, targets);
     render_diffs(t, targets);
     render_misnamed(t, result);
-    render_hidden(t, result);
+    render_warnings(t, json_object_get(result, "findings"));
+    json_each(json_object_get(result, "hides"), i, other) {
+        terminal_wrapf(t, STYLE_YELLOW, 0, 2, "another skill has its name (%s): %s",
+                       source_words(other), json_get_string(other, "uri", ""));
+    }
 }

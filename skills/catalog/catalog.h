@@ -66,6 +66,10 @@ char *catalog_locate_own(const struct catalog *c, const char *name_or_uri, size_
 /* {"source","agent"?,"hides"?,"misnamed"?} of a folder that catalog_locate returned, or
  * of one in the workspace. New reference. */
 json_t *catalog_source(const struct catalog *c, const char *path);
+/* {"hides"?,"misnamed"?} of a skill that is not in the index and was written to the paths
+ * of `targets` ([{"path"}]), which are no others of its name. New reference. */
+json_t *catalog_namesakes(const struct catalog *c, const char *name,
+                          const json_t *targets);
 /* The skill:// URI of a folder that catalog_locate returned: skill://<scope or
  * agent>/<name>/SKILL.md, even if another skill hides it; for a second one of the same
  * scope and name skill://shadowed/<digest of its files>/<name>/SKILL.md. Malloc'ed, NULL

@@ -89,18 +89,6 @@ static void set_meaning(struct index_document *d, struct stemmer *stemmer,
     d->meaning_size = bytes.len;
 }
 
-/* Measurements change with each evaluation and make no other skill of it. */
-static void leave_out_meta(struct skill *s) {
-    for (size_t i = 0; i < s->file_count; i++) {
-        if (strcmp(s->files[i].path, "skill_meta.json") == 0) {
-            free(s->files[i].path);
-            memmove(&s->files[i], &s->files[i + 1],
-                    (--s->file_count - i) * sizeof *s->files);
-            return;
-        }
-    }
-}
-
 /* The digest of all files, or, where some of them were not read, one that no other place
  * has. */
 static void set_digest(struct index_document *d, const struct skill *s, bool complete,
@@ -154,7 +142,7 @@ static json_t *look_at(struct index_document *d, const struct found_skill *skill
     }
     json_t *danger = look_through(d, &whole, left);
     left->hashed -= !hashed ? 0 : whole.bytes < left->hashed ? whole.bytes : left->hashed;
-    leave_out_meta(&whole);
+    skill_hide_tests(&whole); /* records change with each evaluation; copies have none */
     set_digest(d, &whole, hashed && !json_array_size(whole.problems), skill->path);
     skill_finish(&whole);
     return danger;

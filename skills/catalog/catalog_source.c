@@ -95,6 +95,37 @@ json_t *catalog_source(const struct catalog *c, const char *path) {
     return source;
 }
 
+static bool is_target(const json_t *targets, const char *path) {
+    return json_any(targets, one, json_says(one, "path", path));
+}
+
+json_t *catalog_namesakes(const struct catalog *c, const char *name,
+                          const json_t *targets) {
+    const struct snapshot *s = c->snapshot;
+    json_t *about = json_object(), *others = json_array();
+    autofree char *misnamed = name_problem(c, name, true);
+    for (size_t i = s ? snapshot_find_name(s, name) : 0;
+         s && i < s->place_count && strcmp(s->places[i].name, name) == 0 &&
+         json_array_size(others) < HIDDEN_MAX;
+         i++) {
+        const struct snapshot_place *p = &s->places[i];
+        if (p->first == i && !is_target(targets, p->path)) {
+            autofree char *uri = place_uri(c, p);
+            json_t *one = json_pack("{s:o}", "uri", json_clean_z(uri));
+            place_add_source(c, p, one);
+            json_array_append_new(others, one);
+        }
+    }
+    json_object_set_new(about, "hides", others);
+    if (misnamed) {
+        json_object_set_new(about, "misnamed", json_clean_z(misnamed));
+    }
+    if (!json_array_size(others)) {
+        json_object_del(about, "hides");
+    }
+    return about;
+}
+
 char *catalog_uri(struct catalog *c, const char *path) {
     const struct snapshot_place *p = place_at(c, path);
     return p ? place_uri(c, p) : NULL;

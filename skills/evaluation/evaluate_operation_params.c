@@ -154,7 +154,7 @@ static int find_skills(struct evaluate_request *r, struct skills *skills,
     const char *words =
         json_get_string(params, "skill", json_get_string(params, "path", ""));
     const char *previous = json_get_string(params, "previous", NULL);
-    r->subject.folder = skills_find_folder(skills, call_origin(call), words, &err);
+    r->subject.folder = skills_find_original(skills, call_origin(call), words, &err);
     if (r->subject.folder && previous) {
         r->subject.previous =
             skills_find_folder(skills, call_origin(call), previous, &err);

@@ -20,10 +20,11 @@ class Room:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
         (self.top / "tidy/scripts/run.sh").chmod(0o755)
+        (self.top / "scratch").mkdir()
 
-    def pack(self, *words):
+    def pack(self, *words, skill="tidy", cwd="."):
         env = {**os.environ, "HOME": str(self.top / "home"), "UPSKILLD": DAEMON, "XDG_CACHE_HOME": str(self.top / "cache")}
-        done = subprocess.run([CTL, "skill", "pack", "tidy", "--json", *words], cwd=self.top, env=env, capture_output=True,
+        done = subprocess.run([CTL, "skill", "pack", skill, "--json", *words], cwd=self.top / cwd, env=env, capture_output=True,
                               text=True, timeout=60)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
@@ -66,13 +67,19 @@ def what_may_not_leave_is_refused():
     room = Room(FILES)
     (room.top / "tidy/link").symlink_to("/etc/passwd")
     assert room.pack()["data"]["reason"] == "unsound_skill"
-    for out in ("../x.skill", "x.tar"):
-        assert Room(FILES).pack("--out", out)["data"]["path"] == "/out"
+    assert Room(FILES).pack("--out", "x.tar")["data"]["path"] == "/out"
+
+
+def person_may_name_a_place_outside():
+    room = Room(FILES)
+    for out, path in (("../x.skill", "x.skill"), ("./../new/y.skill", "new/y.skill"), (str(room.top / "z.skill"), "z.skill")):
+        assert room.pack("--out", out, skill="../tidy", cwd="scratch")["path"] == str(room.top / path), out
+        assert zipfile.is_zipfile(room.top / path), out
 
 
 def main():
     tap = Tap()
-    for test in (others_read_it, same_files_give_the_same_bytes, what_may_not_leave_is_refused):
+    for test in (others_read_it, same_files_give_the_same_bytes, what_may_not_leave_is_refused, person_may_name_a_place_outside):
         tap.run(test.__name__.replace("_", " "), test)
     return tap.end()
 
