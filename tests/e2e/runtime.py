@@ -216,6 +216,12 @@ def check_unwaited(run):
         assert event["host"] and event["other_host"], event
 
 
+def check_uninitialized_many(run):
+    """The one that the host copies, of 131,072."""
+    finding = run.one("finding")["finding"]
+    assert finding["code"] == "uninitialized" and finding["line"] == line_of("c[i] = a[i] + b[i]") and finding["count"] == 1, finding
+
+
 def check_nothing(run):
     assert not run.findings(), run.findings()
 
@@ -253,6 +259,7 @@ CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlo
          "reset": check_reset, "symbols": check_symbols,
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
+         "uninitialized_many": check_uninitialized_many,
          "uninitialized_read": check_uninitialized_read, "uninitialized_pinned": check_uninitialized_read, "unwaited": check_unwaited, "waited": check_nothing,
          "unwritten": check_unwritten, "written": check_nothing}
 

@@ -206,6 +206,17 @@ static int case_uninitialized_pinned(void) {
     return cudaFree(a) || cudaFree(b) || cudaFree(c) || cudaFreeHost(read);
 }
 
+/* More undefined values than are followed one by one: nobody uses them but one. */
+static int case_uninitialized_many(void) {
+    float *a, *c, one;
+    int n = 1 << 17;
+    FINE(cudaMalloc((void **)&a, n * sizeof *a));
+    FINE(cudaMalloc((void **)&c, n * sizeof *c));
+    FINE(launch(&add, n / 256, 256, (void *[]){&a, &a, &c, &n}, NULL));
+    FINE(cudaMemcpy(&one, c + n - 1, sizeof one, OUT));
+    return cudaFree(a) || cudaFree(c);
+}
+
 static int case_uninitialized_half(void) {
     float *a = upload(1), *b, *c = upload(0), read[N];
     FINE(cudaMalloc((void **)&b, N * sizeof *b));
@@ -866,6 +877,7 @@ int main(int argc, char **argv) {
                  {"uninitialized", case_uninitialized},
                  {"uninitialized_pinned", case_uninitialized_pinned},
                  {"uninitialized_half", case_uninitialized_half},
+                 {"uninitialized_many", case_uninitialized_many},
                  {"uninitialized_read", case_uninitialized_read},
                  {"waited", case_waited},
                  {"unwaited", case_unwaited},

@@ -1,6 +1,8 @@
 #include "gpu/ptx/state/origins.h"
 
 #define MAX_WORDS (UINT32_C(1) << 16)
+#define MAX_REGIONS (UINT32_C(1) << 15)
+#define REGION_SHIFT 22 /* of 80 GB there are 20,000 */
 #define MAX_NAMES 1024
 
 struct origins {
@@ -45,6 +47,22 @@ static void table_grow(struct origins *o) {
     free(old.entries);
 }
 
+/* No word has an odd address. */
+static const void *region_of(const void *word) {
+    return (const void *)(((uintptr_t)word >> REGION_SHIFT << REGION_SHIFT) | 1);
+}
+
+/* Where a new word is kept: with many there is one entry for all of a region, the first
+ * one's, so that no value is told that nobody uses. NULL: too many even so. */
+static struct entry *entry_new(struct origins *o, const void **word) {
+    struct entry *e = entry_of(o, *word);
+    if (!e->word && o->count >= MAX_WORDS) {
+        *word = region_of(*word);
+        e = entry_of(o, *word);
+    }
+    return e->word || o->count < MAX_WORDS + MAX_REGIONS ? e : NULL;
+}
+
 /* The table's own copy; NULL: too many. */
 static const char *name_keep(struct origins *o, const char *name) {
     for (uint32_t k = 0; k < o->name_count; k++) {
@@ -63,11 +81,14 @@ static bool table_put(struct origins *o, const void *word, const struct origin *
     if (2 * o->count >= o->room && o->room < 2 * MAX_WORDS) {
         table_grow(o);
     }
-    struct entry *e = entry_of(o, word);
+    struct entry *e = entry_new(o, &word);
     struct origin kept = *from;
+    if (e && e->word && word == region_of(word)) {
+        return true;
+    }
     kept.by.kernel = name_keep(o, from->by.kernel);
     kept.buffer = name_keep(o, from->buffer);
-    if ((!e->word && o->count == MAX_WORDS) || !kept.by.kernel || !kept.buffer) {
+    if (!e || !kept.by.kernel || !kept.buffer) {
         return false;
     }
     o->count += !e->word;
@@ -84,6 +105,7 @@ bool origins_put_own(struct origins **own, const void *word, const struct origin
 
 bool origins_get_own(const struct origins *own, const void *word, struct origin *ret) {
     const struct entry *e = own && own->room ? entry_of(own, word) : NULL;
+    e = e && !e->word ? entry_of(own, region_of(word)) : e;
     bool found = e && e->word;
     if (found) {
         *ret = e->from;
