@@ -38,9 +38,26 @@ static void on_saved(void *data) {
     run_end(data, NULL);
 }
 
-static void tell_fixes(json_t *diagnostics, const struct source_set *sources) {
+static bool same_place(const json_t *a, const json_t *b) {
+    return json_get_integer(a, "line", 0) == json_get_integer(b, "line", -1) &&
+           json_says(a, "file", json_get_string(b, "file", ""));
+}
+
+/* The compiler only knows that the file is not there. */
+static void tell_refused(json_t *diagnostics, const json_t *refused) {
+    json_each(diagnostics, i, finding) {
+        json_each(refused, k, why) {
+            if (json_says(finding, "severity", "error") && same_place(finding, why)) {
+                json_object_set(finding, "message", json_object_get(why, "message"));
+            }
+        }
+    }
+}
+
+static void tell_fixes(json_t *diagnostics, const struct program_sources *sources) {
     fixes_name_packages(diagnostics);
-    fixes_add(diagnostics, sources, "sm_90a");
+    tell_refused(diagnostics, sources->refused);
+    fixes_add(diagnostics, &sources->set, "sm_90a");
     consequences_fold(diagnostics);
 }
 

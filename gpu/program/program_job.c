@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "base/work.h"
 #include "gpu/pool/pool.h"
-#include "gpu/program/program_request.h"
 #include "protocol/rpc/frame.h"
 
 struct program_job {
@@ -15,7 +14,7 @@ struct program_job {
     char **roots, **include_dirs;
     struct work *work; /* a thread gathers the sources */
     struct buf request;
-    struct source_set sources;
+    struct program_sources sources;
     struct pool_job *job;
     program_job_end *end;
     void *data;
@@ -34,7 +33,7 @@ static void job_end(struct program_job *j, const json_t *answer, json_t *worker)
     strings_free(j->roots);
     strings_free(j->include_dirs);
     buf_finish(&j->request);
-    source_set_finish(&j->sources);
+    program_sources_finish(&j->sources);
     free(j);
 }
 
@@ -81,7 +80,7 @@ static void gather_on_thread(void *data) {
                                  &j->request, &j->sources, &j->refusal) < 0;
 }
 
-const struct source_set *program_job_sources(const struct program_job *j) {
+const struct program_sources *program_job_sources(const struct program_job *j) {
     return &j->sources;
 }
 

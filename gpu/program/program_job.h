@@ -1,7 +1,7 @@
 #pragma once
 /* program_job: compiles and runs a whole program on a worker, for an operation. A thread
  * collects the sources; everything else is on the loop. */
-#include "gpu/check/check_input.h"
+#include "gpu/program/program_request.h"
 
 struct program_job;
 
@@ -17,5 +17,5 @@ typedef void program_job_end(const json_t *answer, json_t *worker,
 struct program_job *program_job_start(struct call *call, const json_t *params,
                                       program_job_end *end, void *data);
 void program_job_cancel(struct program_job *j);
-/* What the compiler was given; from the end's call, which frees it. */
-const struct source_set *program_job_sources(const struct program_job *j);
+/* From the end's call, which frees it. */
+const struct program_sources *program_job_sources(const struct program_job *j);

@@ -25,6 +25,7 @@ struct request_making {
     const struct check_places *places;
     json_t *words, *left; /* options */
     struct source_set sources;
+    json_t *refused; /* includes */
     json_t *units, *include_dirs;
     struct check_refusal *refusal;
 };
@@ -35,6 +36,11 @@ static int bad_option(struct request_making *m, const struct err *err) {
 }
 
 /* --- sources --- */
+
+void program_sources_finish(struct program_sources *s) {
+    source_set_finish(&s->set);
+    json_decref(take(s->refused));
+}
 
 /* As they are on disk: the host's part is compiled, too. */
 static int add_files(struct request_making *m, const struct source_set *from) {
@@ -104,6 +110,7 @@ static int add_unit(struct request_making *m, const char *path, bool first) {
     }
     r = add_files(m, &input.closure.sources);
     add_include_dirs(m, input.closure.include_dirs);
+    json_array_extend(m->refused, input.closure.findings);
     if (first) {
         program_words_add(m->words, &input.options);
     }
@@ -271,18 +278,19 @@ static int request_make(struct request_making *m, struct buf *out) {
 
 int program_request(const json_t *params, const char *const *roots,
                     const struct check_places *places, struct buf *out,
-                    struct source_set *ret_sources, struct check_refusal *refusal) {
+                    struct program_sources *ret_sources, struct check_refusal *refusal) {
     struct err err = {0};
     struct request_making m = {.params = params,
                                .roots = roots,
                                .places = places,
                                .units = json_array(),
                                .include_dirs = json_array(),
+                               .refused = json_array(),
                                .refusal = refusal};
     int r =
         program_words_read(json_object_get(params, "options"), &m.words, &m.left, &err);
     r = r < 0 ? bad_option(&m, &err) : request_make(&m, out);
-    *ret_sources = m.sources;
+    *ret_sources = (struct program_sources){m.sources, m.refused};
     json_t *const all[] = {m.words, m.left, m.units, m.include_dirs};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         json_decref(all[i]);

@@ -707,6 +707,15 @@ def may_close_what_it_did_not_open(d):
     assert [(f["name"], f["bytes"]) for f in r["files"]] == [("own.txt", 0)], r["files"]
 
 
+def an_include_that_was_not_followed_says_why(d):
+    """The compiler only knows that it is not there."""
+    for name, words in (("../../outside.h", "is outside the folders that may be read"), ("pipe.h", "not a regular file")):
+        if name == "pipe.h":
+            os.mkfifo(d.work + name)
+        f, = d.run_text('#include "%s"\nint main() {}\n' % name)["diagnostics"]
+        assert f["line"] == 1 and words in f["message"], f
+
+
 def a_cached_program_is_said_to_run(d):
     """Its two phases follow each other at once. And what failed unchecked is where to begin, also when time runs out."""
     for cached in (False, True):
@@ -829,7 +838,7 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
-    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, says_why_the_host_crashed):
+    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed):
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
