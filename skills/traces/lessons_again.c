@@ -219,15 +219,15 @@ static char *from_anywhere(const char *text) {
 /* What to type or to ask for instead, or NULL. */
 static char *written_now(const struct lesson_step *failed, const struct lesson_step *now) {
     autofree char *option = NULL, *text = shortened(now->text);
+    bool records = strstr(failed->text, "git ") != NULL; /* it keeps records of the work */
     if (strcmp(failed->text, now->text) == 0) {
-        option = gained_option(failed, now);
+        option = records ? NULL : gained_option(failed, now);
         return option ? xasprintf("%s  # %s", text, option) : NULL;
     }
     autofree char *here = from_anywhere(failed->text), *there = from_anywhere(now->text);
     bool plain = strlen(failed->text) <= MAX_TOLD && !strchr(failed->text, '\n') && strcmp(here, there) != 0;
     autofree char *mark = plain ? line_of_mark(failed, now->text) : NULL;
-    bool explained = mark || (!strstr(failed->text, "git ") && /* it keeps records of the work */
-                              says_changed(failed->errors[0].quote, failed->text, now->text));
+    bool explained = mark || (!records && says_changed(failed->errors[0].quote, failed->text, now->text));
     return plain && explained && !command_holds_prose(&failed->command) ? take(text) : NULL;
 }
 

@@ -198,7 +198,7 @@ bool lesson_is_without(const char *quote, const char *key, const struct word_lis
     }
     if (*word == '-') {
         size_t kept = count_kept(a, program + 1, a->count, b, &of);
-        return of ? kept > 0 : same_program(a, b);
+        return of ? kept == of : same_program(a, b); /* without a value it is for more */
     }
     size_t end = strlen(key);
     bool script = at + 1 == a->count && end > len && strcmp(key + end - len, word) == 0;

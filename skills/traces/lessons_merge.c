@@ -2,6 +2,8 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
+#define OPTION_MARK "  # " /* behind a command: lessons_again.c */
+
 static void join(struct evidence_list *to, const struct evidence_list *from) {
     for (size_t i = 0; i < from->count; i++) {
         lessons_add_evidence(to, from->list[i].trace, from->list[i].event,
@@ -21,19 +23,29 @@ static bool same_changes(const struct lesson *a, const struct lesson *b) {
                       same(x[i].path, y[i].path));
 }
 
-/* The same command failed with the same error, and another one took its place: either will do. */
+/* The calls of both asked for the same besides: "  # sandbox_permissions=…". */
+static bool same_option(const char *a, const char *b) {
+    const char *x = strstr(a, OPTION_MARK), *y = strstr(b, OPTION_MARK);
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* The same command failed with the same error, and another one took its place: either will do. Or
+ * several commands needed the same option of their calls. */
 static bool adds_remedy(struct lesson *a, struct lesson *b) {
-    bool other = same(a->key, b->key) && b->change_count == 1 && a->change_count < LESSON_MAX_CHANGES &&
-                 b->changes->kind == CHANGE_COMMAND &&
+    const struct lesson_change *now = b->changes;
+    bool single = b->change_count == 1 && now->kind == CHANGE_COMMAND;
+    bool other = single && same(a->key, b->key) &&
                  all_of(i, 0, a->change_count, a->changes[i].kind == CHANGE_COMMAND &&
-                                                   same(a->changes[i].from, b->changes->from) &&
-                                                   !same(a->changes[i].to, b->changes->to));
-    if (other) {
+                                                   same(a->changes[i].from, now->from) &&
+                                                   !same(a->changes[i].to, now->to));
+    bool option = single && all_of(i, 0, a->change_count, a->changes[i].kind == CHANGE_COMMAND &&
+                                                              same_option(a->changes[i].to, now->to));
+    if ((other || option) && a->change_count < LESSON_MAX_CHANGES) {
         struct lesson_change *c = lesson_add_change(a, CHANGE_COMMAND);
         c->from = take(b->changes->from);
         c->to = take(b->changes->to);
     }
-    return other;
+    return other || option;
 }
 
 /* One run proved both. */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/find.h"
+#include "base/text.h"
 
 #include <ctype.h>
 
@@ -145,18 +146,34 @@ static bool finds_parts(struct usage *u, const struct lesson_step *now, bool nex
     return false;
 }
 
-/* "src/a.ts(3,4)", "b.py:12": it ran, and found something there. */
-static bool reports_places(const struct lesson_step *run) {
-    const char *text = run->output ? run->output : "";
-    for (const char *at = text; (at = strpbrk(at, ":(")); at++) {
-        const char *name = at;
-        while (name > text && isalnum((unsigned char)name[-1])) {
+/* The same complaint about another name: "unknown option `-a`", "unknown option `-b`". */
+static bool complains_alike(const struct lesson_step *run, const char *quote) {
+    size_t len = strcspn(quote, "'\"`");
+    return quote[len] && any_of(i, 0, run->error_count, strncmp(run->errors[i].quote, quote, len) == 0);
+}
+
+/* "src/a.ts(3,4)", "b.py:12". */
+static bool has_place(const char *line, size_t len) {
+    for (size_t i = 2; i + 1 < len; i++) {
+        size_t name = i, digits = strspn(line + i + 1, "0123456789");
+        while (name && isalnum((unsigned char)line[name - 1])) {
             name--;
         }
-        size_t digits = strspn(at + 1, "0123456789");
-        bool file = name < at && name - text > 1 && name[-1] == '.' && isalnum((unsigned char)name[-2]) &&
-                    isalpha((unsigned char)*name);
-        if (file && digits && strchr(",):", at[1 + digits]) && at[1 + digits]) {
+        bool file = strchr(":(", line[i]) && name > 1 && line[name - 1] == '.' &&
+                    isalnum((unsigned char)line[name - 2]) && isalpha((unsigned char)line[name]);
+        if (file && digits && i + 1 + digits < len && strchr(",):", line[i + 1 + digits])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It ran, and found something in files: not where its own program failed, in a frame of a stack. */
+static bool reports_places(const struct lesson_step *run) {
+    for (const char *line = run->output ? run->output : ""; *line; line = text_next_line(line)) {
+        size_t len = strcspn(line, "\n");
+        bool frame = strncmp(line + strspn(line, " "), "at ", 3) == 0 || memmem(line, len, "node_modules", 12);
+        if (!frame && len <= MAX_TURN && has_place(line, len)) {
             return true;
         }
     }
@@ -182,7 +199,7 @@ static bool finds_end(struct usage *u) {
         bool alike = run && command_is_alike(&failed->command, &e->command), works = run && (!e->failed || reports_places(e));
         u->end = i;
         if (works && finds_parts(u, e, !others)) {
-            return !lesson_shows(e, u->error) &&
+            return !lesson_shows(e, u->error) && !complains_alike(e, u->error->quote) &&
                    (e->failed || lesson_shows_all(e) || lesson_shows_end(failed, e, u->error->quote));
         }
         if (alike && e->failed) {

@@ -202,3 +202,36 @@ Test(lesson_usage, two_remedies_of_one_error_are_one_lesson) {
         finish(&m[i]);
     }
 }
+
+/* What needs more rights is told once, with the commands, but for those that keep records. */
+Test(lesson_usage, calls_that_ask_for_the_same_are_one_lesson) {
+    static const char *const lines[] = {"docker ps", "./smoke.sh", "git add a.c"};
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Check it.");
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        autofree char *error = xasprintf("error: cannot open socket%zu of %s: Operation not permitted", i, lines[i]);
+        run(&m, lines[i], 1, error);
+        run(&m, lines[i], 0, "fine");
+        set_text(&m.trace.events[m.trace.count - 2], "sandbox_permissions=require_escalated");
+    }
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_assert(eq(sz, l.fixes.list[0].change_count, 2));
+    cr_expect(eq(str, l.fixes.list[0].changes[1].to, "./smoke.sh  # sandbox_permissions=require_escalated"));
+    lessons_finish(&l);
+    finish(&m);
+}
+
+/* A run that makes the same complaint about its next word did not work, whatever its stack says. */
+Test(lesson_usage, the_same_complaint_again_is_no_end) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Test it.");
+    run(&m, "npm test -- --runInBand", 1, "CACError: Unknown option `--runInBand`\n    at f (a/cac.js:404:13)");
+    run(&m, "npm test -- --filter", 1, "CACError: Unknown option `--filter`\na/cac.js:404:13");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
