@@ -11,6 +11,8 @@
 #include <ctype.h>
 
 #define MAX_UNIT (64u << 10)
+#define HEADING 160u     /* bytes of an error */
+#define HEADING_END 100u /* of them from its end, if it is longer */
 #define MAX_INLINE_LINES 40u
 #define MAX_INLINE_TOTAL 120u /* lines of final files in the body */
 #define MAX_FILE_BYTES (48u << 10)
@@ -134,10 +136,25 @@ static bool has_command_change(const struct lesson *f) {
     return any_of(i, 0, f->change_count, f->changes[i].kind == CHANGE_COMMAND);
 }
 
+/* Of a long error the beginning and the end, which says why. */
+static void add_heading(struct buf *b, const char *quote) {
+    size_t len = strlen(quote), from = len;
+    while (from > 0 && len - from < HEADING_END) {
+        from--;
+    }
+    while (from > 0 && quote[from] && quote[from - 1] != ' ') {
+        from++;
+    }
+    bool whole = len <= HEADING || from >= len;
+    autofree char *head = whole ? NULL : xstrndup(quote, text_cut(quote, len, HEADING - HEADING_END));
+    autofree char *both = whole ? NULL : xasprintf("%s … %s", head, quote + from);
+    buf_adds(b, "### ");
+    markdown_span(b, both ? both : quote, both ? strlen(both) : HEADING);
+}
+
 static void add_fix(struct units *u, const struct lesson *f) {
     struct buf b = BUF_INIT(MAX_UNIT);
-    buf_adds(&b, "### ");
-    markdown_span(&b, f->quote, 160);
+    add_heading(&b, f->quote);
     buf_adds(&b, "\n\n");
     if (f->cause && !builtin_is_safe(f->cause)) {
         u->dropped++; /* the fix may still be told */

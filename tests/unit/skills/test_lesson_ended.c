@@ -242,3 +242,30 @@ Test(lesson_ended, names_say_the_reason_and_broken_lines_are_joined) {
     lessons_finish(&l);
     finish(&m);
 }
+
+/* Which line is told of an output: what npm found is no conflict, nor is an overload the call. */
+Test(lesson_ended, the_line_that_is_wrong_is_told) {
+    static const char *const outputs[][2] = {
+        {"npm error code ERESOLVE\nnpm error ERESOLVE could not resolve\nnpm error\nnpm error Found: @a/common@19.2.20\n"
+         "npm error   peer @a/common@\"19.2.20\" from @a/forms@19.2.20\nnpm error\n"
+         "npm error Could not resolve dependency:\nnpm error peer @a/common@\"^21.0.0\" from @a/cdk@21.2.4",
+         "npm error Could not resolve dependency: npm error peer @a/common@\"^21.0.0\" from @a/cdk@21.2.4"},
+        {"src/peer.ts(30,27): error TS2769: No overload matches this call of peer.\n"
+         "  Overload 1 of 5, '(peer: null): string', gave the following error.\n"
+         "    Type 'string' is not assignable to type 'number'.",
+         "src/peer.ts(30,27): error TS2769: No overload matches this call of peer."},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(outputs); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Build it.");
+        run(&m, "make it", 1, outputs[i][0]);
+        edit(&m, "Dockerfile", "-RUN npm ci\n+RUN npm ci --legacy-peer-deps\n", true);
+        run(&m, "make it", 0, "done");
+        learn(&l, &m);
+        cr_assert(eq(sz, l.fixes.count, 1));
+        cr_expect(eq(str, l.fixes.list[0].quote, (char *)(uintptr_t)outputs[i][1]));
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
