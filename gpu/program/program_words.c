@@ -168,13 +168,22 @@ static int take_option(struct argument_words *w, struct err *err) {
     return 0;
 }
 
+/* A macro with its value, or a folder: "-DB=x y", "-I/a b", "/a b" behind "-I". */
+static bool is_one_word(const char *text, const char *before) {
+    bool folder = !strcmp(before, "-I") || !strcmp(before, "-isystem") ||
+                  (!strncmp(text, "-I", 2) && text[2] != ' ' && !strstr(text, " -"));
+    return folder || !strncmp(text, "-D", 2);
+}
+
 /* "-O3 -I inc" in one text are three words. */
 static json_t *split(const json_t *options, struct err *err) {
     json_t *all = json_array();
+    const char *before = "";
     json_each(options, i, option) {
         const char *text = json_string_value(option);
-        autojson *words =
-            text && strncmp(text, "-D", 2) ? shell_words(text) : json_pack("[O]", option);
+        autojson *words = text && !is_one_word(text, before) ? shell_words(text)
+                                                             : json_pack("[O]", option);
+        before = text ? text : "";
         if (!words || json_array_size(all) > MAX_WORDS) {
             err_set(err, -EINVAL,
                     "options: a quote in \"%.60s\" is not closed, or they are too many",

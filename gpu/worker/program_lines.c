@@ -12,7 +12,6 @@ static void line_read(const struct build_job *job, json_t *offsets, char *line,
         snprintf(name, name_size, "%llu", strtoull(line, NULL, 16));
         return;
     }
-    line[strcspn(line, " ")] = '\0';
     char *colon = strrchr(line, ':');
     if (!colon || !json_is_null(json_object_get(offsets, name))) {
         return;

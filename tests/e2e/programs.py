@@ -52,6 +52,15 @@ def passes(d):
     assert r["leaks"] == [] and r["api_errors"] == [] and set(r["confinement"]) == {"landlock", "seccomp", "rlimits"}, r
 
 
+def a_path_may_have_spaces(d):
+    """The launch's line, and folders of headers."""
+    name = d.put("a b/count c.cu", '#include "n.h"\n' + kernel("r0/a b/count c.cu"))
+    d.put("c d/n.h", "")
+    for options in ["-I" + d.work + "c d"], ["-I", d.work + "c d", "-O3"]:
+        launch, = d.run(name, 4, options=options)["launches"]
+        assert (launch.get("file"), launch.get("line")) == ("a b/count c.cu", 5), launch
+
+
 def finds(d):
     r = d.run(d.put("count.cu", kernel()), 6)
     assert r["verdict"] == "fail", r
@@ -823,7 +832,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, finds, tells_whose_memory_it_was, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
+    for function in (passes, a_path_may_have_spaces, finds, tells_whose_memory_it_was, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
                      what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,

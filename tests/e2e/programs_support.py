@@ -9,23 +9,23 @@ import validate_support
 from validate_support import Tap  # noqa: F401: for those who import this
 import scratch
 
-NVCC = """#!/bin/sh
+NVCC = """#!/bin/bash
 # Units are C; of nvcc's own words only the host compiler's are passed on.
-out= units= words=
+out= units=() words=()
 while [ $# -gt 0 ]; do
     case $1 in
     -o) out=$2; shift ;;
-    -Xcompiler) words="$words $2"; shift ;;
+    -Xcompiler) words+=("$2"); shift ;;
     -cudart) shift ;;
-    -Xlinker=--warn-*) words="$words -Wl,${1#-Xlinker=}" ;;
+    -Xlinker=--warn-*) words+=("-Wl,${1#-Xlinker=}") ;;
     -arch=*|-code=*|-lineinfo|--no-compress|-l*|-L*|-std=*|-Xlinker=*) ;;
-    -include) words="$words -include $2"; shift ;;
-    *.cu) units="$units $1" ;;
-    -*) words="$words $1" ;;
+    -include) words+=(-include "$2"); shift ;;
+    *.cu) units+=("$1") ;;
+    -*) words+=("$1") ;;
     esac
     shift
 done
-exec gcc $words -x c $units -L../lib -lcudart -o "$out"
+exec gcc "${words[@]}" -x c "${units[@]}" -L../lib -lcudart -o "$out"
 """
 
 # Writes x[i] = i for i < n, one block of as many threads as it is told. The PTX says line 7 of its own file.
