@@ -110,7 +110,8 @@ def timed(command, folder, limit=(None, 0)):
                 if name == limit[0]:
                     threads.setdefault(pid, {}).update(thread_seconds(pid))
                     if (pid, name) not in seconds:
-                        resource.prlimit(pid, resource.RLIMIT_CPU, (limit[1], limit[1] + 1))
+                        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                            resource.prlimit(pid, resource.RLIMIT_CPU, (limit[1], limit[1] + 1))
                 seconds[pid, name] = ticks(fields)
                 resident[pid] = max(resident.get(pid, 0), int(fields[21]) * PAGE)
             time.sleep(min(0.2, 0.02 + (time.perf_counter() - start) / 50))  # a look takes some ms
