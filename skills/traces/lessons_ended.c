@@ -12,6 +12,7 @@
 #define NAME_LENGTH 4u   /* least letters */
 #define SHORT_REASON 20u /* bytes */
 #define LONG_REASON 300u
+#define REPEATED 40u /* bytes of an error, by which a sentence repeats it */
 #define TERMINAL_WIDTH 100u
 #define AGAIN_WITHIN (4 * LESSONS_REACH) /* steps in which an error that comes back has not ended */
 
@@ -21,9 +22,14 @@ static bool runs_same_part(const struct command *a, const struct command *b) {
                                              strchr(a->parts[i], *BETWEEN_WORDS)));
 }
 
+/* What runs is not in its words, but behind them. */
+static bool is_typed(const struct lesson_step *run) {
+    const char *part = run->command.count ? lesson_failed_part(run) : "";
+    return *part && part[strlen(part) - 1] == '-';
+}
+
 static bool runs_again(const struct lesson_step *failed, const struct lesson_step *later) {
-    const char *part = failed->command.count ? lesson_failed_part(failed) : "";
-    bool typed = *part && part[strlen(part) - 1] == '-'; /* what runs is not in its words */
+    bool typed = is_typed(failed);
     return step_may_fail(later) && later->command.count &&
            (lesson_is_retyped(failed, later) || strcmp(failed->text, later->text) == 0 ||
             (!typed && runs_same_part(&failed->command, &later->command)) ||
@@ -110,7 +116,8 @@ static char *named_reason(const struct ending *e, const struct hunk *h) {
             autofree char *sentence = lesson_cut(at, len, LESSON_MAX_LINE);
             bool whole = len > SHORT_REASON && len <= LONG_REASON && !strchr(":?", at[len - 1]) &&
                          text_count(sentence, len, '*') % 4 == 0;
-            if (whole && says_tie(h, sentence) && count_said(e, h, sentence) >= 2 &&
+            autofree char *error = xstrndup(e->error->quote, strnlen(e->error->quote, REPEATED));
+            if (whole && !strstr(sentence, error) && says_tie(h, sentence) && count_said(e, h, sentence) >= 2 &&
                 !lesson_is_personal(e->r, sentence)) {
                 return take(sentence);
             }
@@ -140,7 +147,7 @@ static void join_quote(struct lesson *fix, const struct ending *e) {
 static void tell(struct lessons *l, struct ending *e, const struct hunk *best) {
     struct failure f = {.s = e->s, .r = e->r, .error = e->error, .first = e->at, .last = e->at,
                         .gone = e->gone, .success = e->success, .least = LINK_NAME, .seen = 1,
-                        .ruled = best->refused};
+                        .ruled = best->refused || ending_misuses(e, best)};
     struct lesson fix = {.seen = 1};
     lessons_add_evidence(&fix.evidence, e->s->trace, e->s->list[e->at].result_event, EVIDENCE_ERROR);
     add_change(&fix, e, best);
@@ -189,13 +196,15 @@ static void find_ended(struct lessons *l, const struct ending *base, const struc
 }
 
 void lessons_find_ended(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
-    json_t *names = NULL;
+    json_t *names = NULL, *written = NULL;
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         bool failed = step_may_fail(e) && e->failed && e->command.count && e->output;
         for (size_t k = 0; failed && k < e->error_count; k++) {
-            names = names ? names : lesson_own_names(s);
-            struct ending ending = {.s = s, .r = r, .names = names, .at = i};
+            names = names ? names : lesson_own_names(s, true);
+            written = written ? written : lesson_own_names(s, false);
+            struct ending ending = {.s = s, .r = r, .names = names, .written = written, .at = i,
+                                    .tries = lesson_runs_own_script(s, e) || is_typed(e)};
             if (l->fixes.count < LESSONS_MAX_FIXES &&
                 !lesson_list_find(&l->fixes, e->errors[k].normal)) {
                 find_ended(l, &ending, &e->errors[k]);
@@ -203,4 +212,5 @@ void lessons_find_ended(struct lessons *l, const struct steps *s, const struct l
         }
     }
     json_decref(names);
+    json_decref(written);
 }

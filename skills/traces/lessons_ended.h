@@ -35,7 +35,8 @@ struct hunk {
 struct ending {
     const struct steps *s;
     const struct lesson_reader *r;
-    const json_t *names; /* that the project declares */
+    const json_t *names, *written; /* that the project declares; those that the session wrote */
+    bool tries; /* the run was to try something out: a script of the session's own */
     size_t at, gone, success;
     const struct lesson_error *error;
     struct error_words said;
@@ -54,6 +55,8 @@ bool ending_list_hunks(struct ending *e);
 void ending_read_said(struct ending *e);
 /* It says names of code that the project declares, or so many that they are its data. */
 bool ending_is_about_own(const struct ending *e);
+/* The hunk is of a script for trying out, and the error says a name of what it tried. */
+bool ending_misuses(const struct ending *e, const struct hunk *h);
 /* Few lines, of which those that go say where. */
 bool hunk_is_short(const struct hunk *h);
 /* The hunk that says most of what the error says. NULL: several do, or it would not help others. */

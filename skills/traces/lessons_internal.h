@@ -264,8 +264,9 @@ void lesson_choose_reason(struct lesson *fix, const struct failure *f);
 bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f);
 /* Errors of which one of several edits says what they say (lessons_ended.c). */
 void lessons_find_ended(struct lessons *l, const struct steps *s, const struct lesson_reader *r);
-/* The names that the project's files declare, as members. New reference (lessons_own.c). */
-json_t *lesson_own_names(const struct steps *s);
+/* The names that the project's files declare, as members; read: not only those that the session
+ * wrote. New reference (lessons_own.c). */
+json_t *lesson_own_names(const struct steps *s, bool read);
 /* Adds those of a text; imports: and what it takes from the project's other files. */
 void lesson_read_own(json_t *own, const char *text, bool imports);
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much

@@ -101,11 +101,11 @@ void lesson_read_own(json_t *own, const char *text, bool imports) {
     }
 }
 
-json_t *lesson_own_names(const struct steps *s) {
+json_t *lesson_own_names(const struct steps *s, bool read) {
     json_t *own = json_object();
     for (size_t i = 0; i < s->count; i++) {
         const struct lesson_step *e = &s->list[i];
-        bool reads = e->kind == STEP_OTHER || (e->command.classes & COMMAND_READS);
+        bool reads = read && (e->kind == STEP_OTHER || (e->command.classes & COMMAND_READS));
         lesson_read_own(own, e->kind == STEP_EDIT ? e->text : reads ? e->output : NULL, true);
     }
     return own;

@@ -178,9 +178,10 @@ static char *words_of(const char *name, size_t len) {
     return text;
 }
 
+/* What a script for trying out calls of the project is no matter of the script. */
 static bool is_own(const struct ending *e, const char *at, size_t len) {
     autofree char *name = xstrndup(at, len);
-    return json_object_get(e->names, name) != NULL;
+    return json_object_get(e->tries ? e->written : e->names, name) != NULL;
 }
 
 /* How much a name that the hunk changes ties it to the error: 4 where both say it in code. */
@@ -302,19 +303,47 @@ static bool says_rule(const char *quote) {
     return false;
 }
 
+/* Of as many lines that come as go, the one that the error shows with the one in its place. Or NULL. */
+static char *framed_pair(const struct ending *e, const char *diff) {
+    const char *now = diff;
+    size_t gone = 0, come = 0;
+    for (; *now == '-'; now = text_next_line(now)) {
+        gone++;
+    }
+    for (const char *at = now; *at; at = text_next_line(at)) {
+        come++;
+    }
+    for (size_t i = 0; gone == come && i < gone; i++) {
+        autofree char *code = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, LESSON_MAX_LINE);
+        if (strlen(code) >= LEAST_FRAME && strstr(e->around, code)) {
+            return xasprintf("%.*s\n%.*s\n", (int)strcspn(diff, "\n"), diff, (int)strcspn(now, "\n"), now);
+        }
+        diff = text_next_line(diff);
+        now = text_next_line(now);
+    }
+    return NULL;
+}
+
 /* The traceback goes on from the line into files that the session did not write: what it calls
- * refused it. */
-static bool is_refused(const struct ending *e, const struct hunk *h) {
-    autofree char *code = lesson_cut(h->text + 1, strcspn(h->text, "\n") - 1, LESSON_MAX_LINE);
-    const char *line = *h->text == '-' ? strstr(e->around, code) : NULL, *last = NULL;
-    for (const char *at = line; at && (at = strstr(at, "File \"")); at++) {
+ * refused it. Of the hunk that line alone is kept. */
+static bool is_refused(const struct ending *e, struct hunk *h) {
+    autofree char *pair = is_exception(e->error->quote) ? framed_pair(e, h->text) : NULL;
+    autofree char *code = pair ? lesson_cut(pair + 1, strcspn(pair, "\n") - 1, LESSON_MAX_LINE) : NULL;
+    const char *last = NULL;
+    for (const char *at = pair ? strstr(e->around, code) : NULL; at && (at = strstr(at, "File \"")); at++) {
         last = at + strlen("File \"");
     }
     autofree char *path = xstrndup(last ? last : "", last ? strcspn(last, "\"") : 0);
-    return is_exception(e->error->quote) && strchr(path, '/') &&
-           text_count(h->text, strlen(h->text), '\n') == 2 && strstr(h->text, "\n+") &&
-           !any_of(i, 0, e->s->count, e->s->list[i].kind == STEP_EDIT &&
-                                          strcmp(path_basename(e->s->list[i].path), path_basename(path)) == 0);
+    bool refused = strchr(path, '/') &&
+                   !any_of(i, 0, e->s->count, e->s->list[i].kind == STEP_EDIT &&
+                                                  strcmp(path_basename(e->s->list[i].path), path_basename(path)) == 0);
+    if (refused) {
+        free(h->text);
+        free(h->differs);
+        h->text = take(pair);
+        h->differs = lesson_differing(h->text);
+    }
+    return refused;
 }
 
 static void weigh(const struct ending *e, struct hunk *h) {
@@ -380,7 +409,7 @@ static bool brings_own(const struct ending *e, const struct hunk *h) {
     }
     for (const char *at = h->differs; *at; at += strspn(at, " ")) {
         autofree char *name = xstrndup(at, strcspn(at, " "));
-        if (json_object_get(e->names, name) && !json_object_get(here, name) &&
+        if (is_own(e, name, strlen(name)) && !json_object_get(here, name) &&
             !lesson_has_word(gone.data, name)) {
             return true;
         }
@@ -423,6 +452,19 @@ const struct hunk *ending_choose(struct ending *e) {
                    !brings_own(e, best) && !is_doubtful(e, best) && !only_drops(e, best)
                ? best
                : NULL;
+}
+
+bool ending_misuses(const struct ending *e, const struct hunk *h) {
+    const char *base = path_basename(path_of(e, h));
+    bool script = e->tries && (!*base || lesson_has_word(e->s->list[e->at].text, base));
+    for (size_t i = 0; script && i < e->said.count; i++) {
+        const struct error_name *n = &e->said.names[i];
+        autofree char *name = xstrndup(n->at, n->code ? n->len : 0);
+        if (json_object_get(e->names, name) && !json_object_get(e->written, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ending_read_said(struct ending *e) {

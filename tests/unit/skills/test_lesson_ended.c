@@ -269,3 +269,24 @@ Test(lesson_ended, the_line_that_is_wrong_is_told) {
         finish(&m);
     }
 }
+
+/* A script for trying out is refused by what it tries: of three lines the one that the traceback shows. */
+Test(lesson_ended, of_a_hunk_the_line_that_the_traceback_shows_is_told) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Mend the detector.");
+    edit(&m, "debug.py", "print(1)\nchanges = detector.changes(graph=None)\nprint(2)\n", false);
+    run(&m, "python3 debug.py", 1,
+        "Traceback (most recent call last):\n  File \"debug.py\", line 2, in <module>\n    changes = detector.changes(graph=None)\n"
+        "  File \"/w/detector/core.py\", line 7, in changes\n    return graph.leaf_nodes()\n"
+        "AttributeError: 'NoneType' object has no attribute 'leaf_nodes'");
+    edit_others(&m);
+    edit(&m, "debug.py", "-print(1)\n-changes = detector.changes(graph=None)\n-print(2)\n"
+                         "+print(3)\n+changes = detector.detect_changes()\n+print(4)\n", true);
+    run(&m, "python3 debug.py", 0, "ok");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "-changes = detector.changes(graph=None)\n+changes = detector.detect_changes()\n"));
+    lessons_finish(&l);
+    finish(&m);
+}
