@@ -9,6 +9,7 @@ struct told {
     const json_t *value;
     const char *name; /* in its object, or NULL: an item of a list */
     size_t index;
+    char newline; /* in values */
 };
 
 static const char *tell(const struct told *w, const char *at, bool *whole);
@@ -162,23 +163,24 @@ static struct loop loop_read(const char *at) {
     return l;
 }
 
-static void tell_one(const struct loop *l, struct buf *out, const struct told *one) {
+static void tell_one(const struct loop *l, const struct told *one) {
     bool whole = true;
     if (one->index < l->most) {
-        buf_add(out, l->separator, one->index ? (size_t)l->separator_len : 0);
+        buf_add(one->out, l->separator, one->index ? (size_t)l->separator_len : 0);
         tell(one, l->text, &whole);
     }
 }
 
-static const char *tell_each(struct buf *out, const json_t *v, const char *at,
+static const char *tell_each(const struct told *w, const json_t *v, const char *at,
                              bool *whole) {
+    struct buf *out = w->out;
     struct loop l = loop_read(at);
     size_t index = 0;
     json_each(v, i, item) {
-        tell_one(&l, out, &(struct told){out, item, NULL, i});
+        tell_one(&l, &(struct told){out, item, NULL, i, w->newline});
     }
     json_each_member(json_is_object(v) ? v : NULL, name, item) {
-        tell_one(&l, out, &(struct told){out, item, name, index++});
+        tell_one(&l, &(struct told){out, item, name, index++, w->newline});
     }
     *whole = *whole && size_of(v);
     return behind(l.text);
@@ -194,15 +196,19 @@ static const char *tell_place(const struct told *w, const char *at, bool *whole)
     if (test) {
         at = condition(w, v, test == '?', at, whole);
     } else if (*at && strchr("</:", *at)) {
-        at = tell_each(w->out, v, at, whole);
+        at = tell_each(w, v, at, whole);
     } else {
         const char *end = at + strcspn(at, "}");
+        size_t from = w->out->len;
         done = *at == '%'   ? add_formatted(w->out, v, at)
                : *at == '~' ? add_cut(w->out, v, at)
                : *at == '-' ? add_count(w->out, v, strtoul(at + 1, NULL, 10))
                             : add_member(w->out, v);
         if (!done && *at == '|') {
             done = buf_add(w->out, at + 1, (size_t)(end - at - 1)) == 0;
+        }
+        for (char *c = w->out->data + from; w->newline != '\n' && *c; c++) {
+            *c = *c == '\n' ? w->newline : *c;
         }
         at = end;
     }
@@ -244,6 +250,11 @@ static const char *tell(const struct told *w, const char *at, bool *whole) {
 }
 
 void words_add(struct buf *out, const char *words, const json_t *value) {
+    words_add_lines(out, words, value, '\n');
+}
+
+void words_add_lines(struct buf *out, const char *words, const json_t *value,
+                     char newline) {
     bool whole = true;
-    tell(&(struct told){.out = out, .value = value}, words, &whole);
+    tell(&(struct told){.out = out, .value = value, .newline = newline}, words, &whole);
 }

@@ -31,6 +31,11 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
 /* Its measurements, a line each: odd sizes, time, roofline, coalescing, bank conflicts,
  * divergence, work. Those missing from the result print nothing. */
 void render_measures(const struct terminal *t, const json_t *result);
+/* What a run saved (words.h). */
+#define SAVED_WORDS                                                                      \
+    "[{?saved=*}{saved.files|0} file[{!saved.files=1}s] in {saved.dir|?}\n]"             \
+    "[{?saved.omitted}{saved.omitted} more would have been over 256 MiB\n]"              \
+    "[not all was saved: {saved.error}\n]"
 /* A word of a command line, quoted for a shell where that is needed. */
 void render_word(const char *word);
 /* kernel/run's result: the program's output, findings, failed calls, leaks, launches, the

@@ -22,25 +22,17 @@ static const char *source_words(const json_t *row) {
 /* "UNSAFE NAME: …": one line for each finding that is told. */
 static void render_danger(const struct terminal *t, const json_t *row) {
     json_each(json_object_get(row, "danger"), i, one) {
-        json_int_t more = json_get_integer(one, "more", 0);
-        terminal_put(t, STYLE_RED, "UNSAFE");
-        terminal_putf(t, STYLE_PLAIN, " %s: %s (%s, line %lld of %s)\n",
-                      json_get_string(row, "name", ""),
-                      json_get_string(one, "message", ""),
-                      json_get_string(one, "rule", ""), json_get_integer(one, "line", 1),
-                      json_get_string(one, "file", "SKILL.md"));
-        if (more) {
-            printf("  and %lld more\n", more);
-        }
+        terminal_putf(t, STYLE_RED, "UNSAFE");
+        terminal_putf(t, STYLE_PLAIN, " %s: ", json_get_string(row, "name", ""));
+        terminal_words(t, 0,
+                       "{message|} ({rule|}, line {line|1} of {file|SKILL.md})\n"
+                       "[{?more}  and {more} more\n]",
+                       one);
     }
 }
 
 static void render_misnamed(const struct terminal *t, const json_t *row) {
-    const char *misnamed = json_get_string(row, "misnamed", NULL);
-    if (misnamed) {
-        terminal_wrapf(t, STYLE_YELLOW, 0, 0, "%s: %s",
-                       json_get_string(row, "name", "warning"), misnamed);
-    }
+    terminal_words(t, 0, "[\t" YELLOW "{name|warning}: {misnamed}\n]", row);
 }
 
 void render_hidden(const struct terminal *t, const json_t *row) {
@@ -221,32 +213,12 @@ static void render_diffs(const struct terminal *t, const json_t *targets) {
 }
 
 /* As sentences: a table at the edge of a terminal would break the folder's path. */
-static void render_reasons(const struct terminal *t, const json_t *targets) {
-    json_each(targets, i, target) {
-        const char *reason = json_get_string(target, "reason", NULL);
-        const char *path = json_get_string(target, "path", "");
-        if (reason) {
-            terminal_wrapf(t, STYLE_PLAIN, 0, 2, "%s: %s%s%s",
-                           json_get_string(target, "agent", ""), reason,
-                           *path ? ": " : "", path);
-        }
-    }
-}
-
+static const char reasons_words[] =
+    "{results:[{agent|}: \t{reason}[: {path}]\n]}";
 /* What an update took the place of, and by what. */
-static void render_updates(const struct terminal *t, const json_t *targets) {
-    json_each(targets, i, target) {
-        const json_t *was = json_object_get(target, "was");
-        if (was) {
-            terminal_wrapf(t, STYLE_DIM, 0, 2, "%s: was %s %s, is %s %s",
-                           json_get_string(target, "agent", ""),
-                           json_get_string(was, "source", "unknown"),
-                           json_get_string(was, "digest", ""),
-                           json_get_string(target, "from", ""),
-                           json_get_string(target, "digest", ""));
-        }
-    }
-}
+static const char updates_words[] =
+    "{results:[{?was}" DIM "{agent|}: \t" DIM "was {was.source|unknown} {was.digest|}, is "
+    "{from|} {digest|}\n]}";
 
 static void render_warnings(const struct terminal *t, const json_t *findings) {
     json_each(findings, i, one) {
@@ -270,8 +242,8 @@ void render_targets(const struct terminal *t, const json_t *result) {
         table_cell(table, json_object_get(target, "reason") ? "" : path);
     }
     table_print_and_free(t, table);
-    render_reasons(t, targets);
-    render_updates(t, targets);
+    terminal_words(t, 0, reasons_words, result);
+    terminal_words(t, 0, updates_words, result);
     render_diffs(t, targets);
     render_misnamed(t, result);
     render_warnings(t, json_object_get(result, "findings"));

@@ -1,6 +1,7 @@
 /* kernel/validate's result on a terminal. */
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
@@ -275,13 +276,8 @@ static void put_error(const struct terminal *t, const json_t *result) {
     bool told = verdict_tells(result);
     render_labelled(t, verdict_style(result), json_get_string(error, "stage", ""),
                     told ? NULL : json_get_string(error, "message", NULL));
-    json_each(json_object_get(result, "unsupported"), i, one) {
-        fputs("  ", stdout);
-        terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
-        printf(" at ");
-        terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
-        printf(":%lld\n", count_of(one, "line"));
-    }
+    terminal_words(t, 0, "{unsupported:  " BOLD "{opcode|?}" END " at {file|?}:{line|0}\n}",
+                   result);
     if (!told) {
         put_hint(t, result);
     }
@@ -296,38 +292,21 @@ static void put_printed(const struct terminal *t, const char *text) {
 }
 
 static void put_verdict(const struct terminal *t, const json_t *result) {
-    const json_t *backend = json_object_get(result, "backend");
-    autobuf text = BUF_INIT(1024);
-    size_t trials = json_array_size(json_object_get(result, "cases"));
-    size_t findings = json_array_size(json_object_get(result, "findings"));
-    json_int_t skipped = count_of(json_object_get(result, "budget"), "skipped_trials");
-    if (trials) {
-        buf_addf(&text, ", %zu trial%s", trials, trials == 1 ? "" : "s");
-    }
-    if (findings) {
-        buf_addf(&text, ", %zu finding%s", findings, findings == 1 ? "" : "s");
-    }
-    if (skipped) {
-        buf_addf(&text, ", %lld trials left out by the budget", skipped);
-    }
+    autobuf text = BUF_INIT(4096);
+    words_add(&text,
+              "[, {cases-0} trial[{!cases=1}s]][, {findings-0} finding[{!findings=1}s]]"
+              "[{?budget.skipped_trials}, {budget.skipped_trials} trials left out by the "
+              "budget][, on {backend.device}]",
+              result);
     putchar('\n');
-    if (json_object_get(backend, "device")) {
-        buf_addf(&text, ", on %s", json_get_string(backend, "device", "?"));
-    }
     render_verdict(t, verdict_style(result), json_get_string(result, "summary", "?"),
                    &text);
-    const json_t *trial = json_object_get(result, "ideal_trial");
-    if (json_says(result, "numerics", "ideal")) {
-        terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
-    }
-    if (trial) {
-        printf("one trial again with ideal sums: %s (%lld ms)\n",
-               json_get_string(trial, "verdict", "?"), count_of(trial, "ms"));
-    }
-    const char *fallback = json_get_string(backend, "fallback", NULL);
-    if (fallback) {
-        terminal_putf(t, STYLE_YELLOW, "not on a GPU: %s\n", fallback);
-    }
+    terminal_words(t, 0,
+                   "[{?numerics=ideal}" DIM "tensor cores: ideal sums, not an H100's\n]"
+                   "[{?ideal_trial}one trial again with ideal sums: {ideal_trial.verdict|?} "
+                   "({ideal_trial.ms|0} ms)\n]"
+                   "[" YELLOW "not on a GPU: {backend.fallback}\n]",
+                   result);
 }
 
 /* --- how to see it again --- */
@@ -390,22 +369,6 @@ static void put_again(const struct terminal *t, const json_t *params,
     printf("%s\n", terminal_end(t));
 }
 
-static void put_saved(const json_t *saved) {
-    json_int_t files = json_get_integer(saved, "files", 0);
-    json_int_t omitted = json_get_integer(saved, "omitted", 0);
-    const char *error = json_get_string(saved, "error", NULL);
-    if (saved) {
-        printf("%lld file%s in %s\n", (long long)files, files == 1 ? "" : "s",
-               json_get_string(saved, "dir", "?"));
-    }
-    if (omitted) {
-        printf("%lld more would have been over 256 MiB\n", (long long)omitted);
-    }
-    if (error) {
-        printf("not all was saved: %s\n", error);
-    }
-}
-
 void render_kernel_validate(const struct terminal *t, const json_t *params,
                             const json_t *result, const struct finding_sources *sources) {
     const json_t *check = json_object_get(result, "check");
@@ -424,7 +387,7 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
     }
     render_measures(t, result);
     put_printed(t, json_get_string(result, "printf", ""));
-    put_saved(json_object_get(result, "saved"));
+    terminal_words(t, 0, SAVED_WORDS, result);
     put_error(t, result);
     put_verdict(t, result);
     if (verdict_tells(result)) {

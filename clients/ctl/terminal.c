@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -184,6 +185,66 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
         terminal_line(t, style, text);
     } else {
         terminal_put_wrapped(t, style, text, facts->column, facts->column);
+    }
+}
+
+/* Newlines in values become those bytes: what is wrapped has none. */
+static void put_newlines(char *text, char newline) {
+    for (; *text; text++) {
+        *text = *text == '\v' ? newline : *text;
+    }
+}
+
+/* Behind a tab, at a column. */
+static void put_behind_tab(const struct terminal *t, char *text, int column) {
+    put_newlines(text, ' ');
+    enum style style = *text > 0 && *text <= STYLE_DIM ? (enum style)*text : STYLE_PLAIN;
+    text += style != STYLE_PLAIN;
+    if (strncmp(text, "upskillctl ", strlen("upskillctl ")) == 0) {
+        terminal_line(t, style, text);
+    } else {
+        terminal_put_wrapped(t, style, text, column, column);
+    }
+}
+
+static void put_line(const struct terminal *t, int column, char *line) {
+    enum style style = STYLE_PLAIN;
+    int width = 0;
+    for (size_t len;; line += len + 1) {
+        len = strcspn(line, BOLD RED YELLOW GREEN BLUE DIM END "\t");
+        char mark = line[len];
+        line[len] = '\0';
+        if (len) {
+            put_newlines(line, '\n');
+            terminal_put(t, style, line);
+        }
+        width += (int)text_width(line, len);
+        if (mark == '\t') {
+            int pad = column > width ? column - width : 0;
+            printf("%*s", pad, "");
+            put_behind_tab(t, line + len + 1, width + pad);
+            return;
+        }
+        if (!mark) {
+            putchar('\n');
+            return;
+        }
+        style = mark == *END ? STYLE_PLAIN : (enum style)mark;
+    }
+}
+
+void terminal_words(const struct terminal *t, int column, const char *words,
+                    const json_t *value) {
+    autobuf text = BUF_INIT(16u << 20);
+    words_add_lines(&text, words, value, '\v');
+    for (char *line = text.data, *end; *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        bool last = !*end;
+        *end = '\0';
+        put_line(t, column, line);
+        if (last) {
+            return;
+        }
     }
 }
 

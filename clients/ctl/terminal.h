@@ -67,6 +67,19 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
                    enum style style, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* A value in words (words.h). A style goes from its mark to END or the line's end. What
+ * stands behind a tab is wrapped, and begins at `column` or, if that is too narrow, where
+ * the tab is; a command of ours stays one line, to be copied. */
+#define BOLD "\001"
+#define RED "\002"
+#define YELLOW "\003"
+#define GREEN "\004"
+#define BLUE "\005"
+#define DIM "\006"
+#define END "\016"
+void terminal_words(const struct terminal *t, int column, const char *words,
+                    const json_t *value);
+
 /* One line on standard error that is drawn over; nothing when it is no terminal. */
 void terminal_progress(const struct terminal *t, const char *text);
 void terminal_progress_clear(const struct terminal *t);
