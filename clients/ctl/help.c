@@ -110,6 +110,33 @@ static char *with_group(const json_t *discover, const char *verb) {
     return NULL;
 }
 
+/* Where the word begins in a text, or far away. */
+static size_t place_of(const char *text, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = text; (at = strcasestr(at, word)); at++) {
+        bool begins = at == text || !isalnum((unsigned char)at[-1]);
+        if (begins && !isalnum((unsigned char)at[len])) {
+            return (size_t)(at - text);
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* "skill remove": the command of the group whose description says so first. */
+static char *with_description(const json_t *discover, const char *group, const char *verb) {
+    const json_t *best = NULL;
+    size_t first = SIZE_MAX, len = strlen(group);
+    json_each(json_object_get(discover, "methods"), i, method) {
+        const char *name = json_get_string(method, "name", "");
+        size_t at = place_of(json_get_string(method, "description", ""), verb);
+        if (strncmp(name, group, len) == 0 && name[len] == '/' && at < first) {
+            first = at;
+            best = method;
+        }
+    }
+    return best ? method_command(best) : NULL;
+}
+
 /* Those that stand without a command. */
 static const char *const options[] = {"--json", "--help", "--version"};
 
@@ -127,6 +154,10 @@ char *help_meant(const json_t *discover, const char **words, int count) {
     }
     json_each(names, i, method) {
         nearest_name_try(&near, json_string_value(method));
+    }
+    char *told = count > 1 && !near.best ? with_description(discover, words[0], words[1]) : NULL;
+    if (told) {
+        return told;
     }
     json_each(groups, i, method) {
         nearest_name_try(&one, json_string_value(method));

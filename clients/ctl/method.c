@@ -132,7 +132,7 @@ const char *method_instead(const char *name, size_t len) {
 }
 
 bool method_takes_commas(const json_t *parameter) {
-    static const char *const lists[] = {"agents", "arms", "scopes", "students", NULL};
+    static const char *const lists[] = {"agents", "arms", "install", "scopes", "students", NULL};
     return strings_have(lists, json_get_string(parameter, "name", ""));
 }
 

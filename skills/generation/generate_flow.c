@@ -361,7 +361,8 @@ static void mend_findings(struct generating *g, const json_t *errors) {
 
 static bool may_mend(const struct generating *g) {
     return (g->request.teacher == TEACHER_HOST && g->round < GENERATE_ROUNDS) ||
-           (g->request.teacher == TEACHER_MODEL && g->round <= GENERATE_ROUNDS);
+           (g->request.teacher == TEACHER_MODEL &&
+            (g->round <= GENERATE_ROUNDS || generate_may_draw_again(g)));
 }
 
 static void judge_check(struct generating *g) {

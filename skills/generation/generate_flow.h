@@ -15,6 +15,7 @@
 #include "skills/models/model_client.h"
 
 #define GENERATE_ROUNDS 3u
+#define GENERATE_DRAWS 100u /* of kept drafts that cannot be used */
 
 /* The stages that progress reports. */
 enum generate_stage {
@@ -68,6 +69,7 @@ struct generating {
     char *answer;              /* the last draft as received, for the next question */
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
+    unsigned draws; /* times that all of these were kept answers, and of no use */
     bool cancelled;
     bool keeps; /* keep the improved skill's text: nothing says how to change it */
     const char *nothing; /* why there is no skill */
@@ -86,6 +88,9 @@ struct generating {
 /* job on a thread of the pool, then next on the loop. A cancellation may skip job: next
  * must check generate_is_over. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
+/* A teacher's drafts that are of no use were another command's if it was not asked: then
+ * it is. */
+bool generate_may_draw_again(const struct generating *g);
 /* The task that skill_meta.json keeps; NULL: there is none, or it is unsafe. */
 const char *generate_kept_task(const struct generating *g);
 int generate_may_replace(struct generating *g); /* skill_stage_may_replace */

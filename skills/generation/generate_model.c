@@ -146,12 +146,22 @@ static void on_draft(struct generating *g, const struct model_answer *a) {
     }
 }
 
+bool generate_may_draw_again(const struct generating *g) {
+    return g->requests == 0 && g->draws < GENERATE_DRAWS;
+}
+
 void generate_ask_model(struct generating *g, const char *problem) {
     struct teacher_material material = generate_teacher_material(g);
     struct buf question = BUF_INIT(2 * TEACHER_MAX_PROMPT);
     autobuf repair = BUF_INIT(64u << 10);
+    if (g->round > GENERATE_ROUNDS && generate_may_draw_again(g)) {
+        g->draws++;
+        g->round = 0;
+        problem = NULL;
+    }
     if (g->round > GENERATE_ROUNDS) {
-        generate_fail(g, CALL_REFUSED, "draft", "another teacher may do better",
+        generate_fail(g, CALL_REFUSED, "draft",
+                      "another teacher may do better; asked again, this one may too",
                       "after %u drafts: %.600s", g->round, problem);
         generate_end(g);
         return;
@@ -163,7 +173,8 @@ void generate_ask_model(struct generating *g, const char *problem) {
         .system = teacher_system,
         .messages = {{"user", g->question}},
         .count = 1,
-        .run = g->round, /* the same words again are another draw */
+        /* the same words again are another draw */
+        .run = g->round + g->draws * (GENERATE_ROUNDS + 1),
         .stage = GENERATE_ASKING,
         .what = problem ? "the teacher fixes its draft" : "the teacher writes",
     };

@@ -218,6 +218,12 @@ def refuses_bad_drafts(t, d):
         assert len(bodies) == 4, (name, len(bodies))
         assert [m["role"] for m in bodies[3]["messages"]] == ["system", "user", "assistant", "user"]
         assert "cannot be saved yet" in bodies[3]["messages"][3]["content"]
+    # The teacher is asked again; its bad answers are kept, but not for good.
+    for name in ("apology", "hooks"):
+        for _ in range(2):
+            t.model.reset()
+            r = generate(d, task="Test zips.", teacher=t.teacher(name), name="bad")
+            assert r["data"]["reason"] in ("draft", "check_failed") and len(t.bodies()) == 4, (name, r, len(t.bodies()))
     assert not os.path.exists(d.skills + "/bad") and not leftovers(d)
 
 
