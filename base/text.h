@@ -40,6 +40,11 @@ size_t text_encode(uint32_t cp, char out[4]);
         va_end(args_);                                                                   \
     } while (0)
 
+/* "%zu file%s": one file, several files. */
+static inline const char *text_plural(double count) {
+    return count > 0.5 && count < 1.5 ? "" : "s";
+}
+
 /* Whether c may be part of an identifier of C. */
 static inline bool text_is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define LABEL_COLUMNS 11
+#define SILENCE_S 30
 
 enum figure {
     DONE,
@@ -86,6 +87,14 @@ static void add_amount(struct buf *out, double amount) {
         buf_addf(out, "%.1fk", amount / 1e3);
     } else {
         buf_addf(out, "%.0f", amount);
+    }
+}
+
+/* Half a minute of silence: a slow model, or nobody who answers. */
+static void add_silence(struct buf *out, const struct live_table *t,
+                        const struct count *sum) {
+    if (!(sum->of[DONE] > 0) && t->elapsed_s >= SILENCE_S) {
+        buf_addf(out, ", no answer in %.0f s: does the endpoint hang?", t->elapsed_s);
     }
 }
 
@@ -246,6 +255,9 @@ static void head_line(const struct live_table *t, struct buf *out,
     buf_reset(&text);
     add_left(&text, sum);
     piece(&l, STYLE_PLAIN, text.data);
+    buf_reset(&text);
+    add_silence(&text, t, sum);
+    piece(&l, STYLE_YELLOW, text.data);
     line_end(&l);
 }
 
@@ -364,5 +376,6 @@ void live_table_line(const struct live_table *t, struct buf *out) {
         buf_adds(out, ", stopping");
     } else {
         add_left(out, &sum);
+        add_silence(out, t, &sum);
     }
 }

@@ -1,6 +1,7 @@
 /* skill/evaluate's result on a terminal. */
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/text.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 
@@ -392,10 +393,11 @@ static void record_lines(const struct terminal *t, const json_t *result) {
     const char *run = json_get_string(result, "run", NULL);
     const char *problem = json_get_string(result, "record_problem", NULL);
     const json_t *from = json_object_get(result, "provenance");
+    double requests = number_of(from, "requests"), hits = number_of(from, "cache_hits");
     putchar('\n');
     terminal_fact(t, &facts, "asked", STYLE_PLAIN,
-                  "%.0f requests, %.0f answers from the cache",
-                  number_of(from, "requests"), number_of(from, "cache_hits"));
+                  "%.0f request%s, %.0f answer%s from the cache", requests,
+                  text_plural(requests), hits, text_plural(hits));
     if (run) {
         terminal_fact(t, &facts, "record", STYLE_PLAIN, "upskillctl run show %s", run);
     }

@@ -2,6 +2,7 @@
  */
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/texts.h"
 
@@ -103,9 +104,11 @@ static void print_teacher(const struct terminal *t, const json_t *teacher, bool 
         buf_addf(&text, ", %lld drafts", drafts);
     }
     if (model) {
-        buf_addf(&text, "; %lld requests, %lld answers from the cache; %lld tokens",
-                 count_of(teacher, "requests"), count_of(teacher, "cached"),
-                 count_of(teacher, "tokens"));
+        long long requests = count_of(teacher, "requests"),
+                  cached = count_of(teacher, "cached");
+        buf_addf(&text, "; %lld request%s, %lld answer%s from the cache; %lld tokens",
+                 requests, text_plural((double)requests), cached,
+                 text_plural((double)cached), count_of(teacher, "tokens"));
         const json_t *cost = json_object_get(teacher, "cost");
         if (json_is_number(cost)) {
             buf_addf(&text, ", cost %.4f", json_number_value(cost));

@@ -1,6 +1,7 @@
 /* What a refinement did: a bar of the gate for each round, and start against result. */
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/text.h"
 #include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 
@@ -20,7 +21,9 @@ static void put_bar(const struct terminal *t, double rate, enum style style) {
 /* "1 edit", in a column of its own. */
 static void put_edits(const json_t *edits) {
     size_t count = json_array_size(edits);
-    printf("  %zu edit%s ", count, count == 1 ? " " : "s");
+    autofree char *words = count ? xasprintf("%zu edit%s", count, text_plural((double)count))
+                                 : xstrdup("no edit");
+    printf("  %-7s ", words);
 }
 
 static void print_round(const struct terminal *t, const json_t *round) {

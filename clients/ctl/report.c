@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "base/edit_distance.h"
+#include "base/file.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
+#include <limits.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -128,6 +130,19 @@ static json_t *test_answer(const char *student, const json_t *test) {
                                 "code", "test", "message", words));
 }
 
+/* The skill's place, as it was named, or, where that was a name, from here. */
+static char *skill_place(const char *said, const json_t *result) {
+    char here[PATH_MAX];
+    const json_t *from = json_object_get(result, "provenance");
+    const char *path = json_get_string(from, "path", "");
+    size_t len = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (strchr(said, '/') || !*path) {
+        return xstrdup(said);
+    }
+    bool beneath = len && path_is_beneath(path, here) && path[len] == '/';
+    return xstrdup(beneath ? path + len + 1 : path);
+}
+
 /* GitHub shows an annotation of a file only. */
 static char *skill_file(const char *path) {
     size_t len = strlen(path);
@@ -143,8 +158,9 @@ static char *skill_file(const char *path) {
 }
 
 /* The student's verdict, which stands for the whole skill. */
-static json_t *verdict_answer(const char *path, const json_t *student) {
-    autofree char *file = skill_file(path);
+static json_t *verdict_answer(const char *path, const json_t *result,
+                              const json_t *student) {
+    autofree char *place = skill_place(path, result), *file = skill_file(place);
     const char *verdict = json_get_string(student, "verdict", "");
     bool helps = strcmp(verdict, "helps") == 0, hurts = strcmp(verdict, "hurts") == 0;
     return answer_new("skill/evaluate", path, !helps,
@@ -160,7 +176,7 @@ static json_t *verdict_answer(const char *path, const json_t *student) {
 static void add_evaluation(struct report *r, const char *path, const json_t *result) {
     json_each(json_object_get(result, "students"), i, student) {
         const char *model = json_get_string(student, "model", "");
-        json_array_append_new(r->answers, verdict_answer(path, student));
+        json_array_append_new(r->answers, verdict_answer(path, result, student));
         json_each(json_object_get(student, "tests"), k, test) {
             if (r->format == REPORT_JUNIT) {
                 json_array_append_new(r->answers, test_answer(model, test));

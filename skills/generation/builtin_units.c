@@ -270,8 +270,8 @@ static void add_file(struct units *u, const struct builtin_request *q,
         json_object_set_new(u->files, path, json_clean(f->text, f->len));
         buf_adds(&b, "- ");
         markdown_span(&b, f->key, 160);
-        buf_addf(&b, " as it was left: [%s](%s), %zu lines\n", path_basename(path), path,
-                 lines);
+        buf_addf(&b, " as it was left: [%s](%s), %zu line%s\n", path_basename(path),
+                 path, lines, text_plural((double)lines));
     } else {
         *inlined += lines;
         markdown_span(&b, f->key, 160);

@@ -4,6 +4,7 @@
 #include "base/address.h"
 #include "base/http.h"
 #include "base/link.h"
+#include "base/text.h"
 
 #define MAX_BYTES (4u << 20)
 #define MAX_REDIRECTS 5u
@@ -171,6 +172,7 @@ void generate_fetch(struct generating *g) {
             one_less(f);
         }
     }
-    generate_report(g, GENERATE_READING, "fetching %zu documents", f->count);
+    generate_report(g, GENERATE_READING, "fetching %zu document%s", f->count,
+                    text_plural((double)f->count));
     one_less(f);
 }

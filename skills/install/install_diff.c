@@ -261,7 +261,8 @@ static void summarise(struct diff *d, const char *path, const char *what, size_t
     (void)text_clean(&clean, path, strlen(path));
     buf_addf(&d->summary, "%s: %s", clean.data, what);
     if (gone + added) {
-        buf_addf(&d->summary, " (-%zu +%zu lines)", gone, added);
+        buf_addf(&d->summary, " (-%zu +%zu line%s)", gone, added,
+                 text_plural((double)(gone + added)));
     }
     buf_addc(&d->summary, '\n');
 }

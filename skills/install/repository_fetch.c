@@ -73,6 +73,12 @@ static void git_complaint(const struct repository_fetch *f, struct buf *out) {
     text_clean(out, text, len);
 }
 
+/* A server does not look for the beginning of a commit's name. */
+static bool is_short_commit(const char *ref) {
+    size_t len = strlen(ref);
+    return len >= 4 && len < 40 && strspn(ref, "0123456789abcdef") == len;
+}
+
 static int git_failed(const struct repository_fetch *f, const struct child_end *end,
                       struct err *err) {
     autobuf complaint = BUF_INIT(300);
@@ -91,6 +97,13 @@ static int git_failed(const struct repository_fetch *f, const struct child_end *
         return err_set(err, -ENOSYS, "git is not installed, or not on the daemon's PATH");
     }
     git_complaint(f, &complaint);
+    if (is_short_commit(f->repository.ref) && complaint.len &&
+        strstr(complaint.data, f->repository.ref)) {
+        return err_set(err, -ENOENT,
+                       "%.200s has no tag or branch %.100s; if it is a commit, give all "
+                       "of its 40 digits",
+                       f->repository.url, f->repository.ref);
+    }
     return err_set(err, -ENOENT, "%.200s at %.100s cannot be read: %s", f->repository.url,
                    f->repository.ref,
                    complaint.len ? complaint.data : "git ended without a message");

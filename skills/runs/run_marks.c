@@ -136,8 +136,8 @@ static int take_all(json_t *marks, const json_t *batch, const json_t *given,
     if (!json_is_array(list) || json_array_size(list) > RUN_MARKS_MAX ||
         (!blind && strcmp(order, "open") != 0)) {
         return err_set(err, -EINVAL,
-                       "this is not a file of marks: the page that `run/show` makes with "
-                       "`mark` saves one");
+                       "this is not a file of marks: the page that upskillctl run show "
+                       "--mark makes saves one");
     }
     if (strcmp(json_get_string(given, "run", ""), run) != 0) {
         return err_set(err, -EINVAL, "these marks are of the run %.64s, not of %.64s",

@@ -403,6 +403,9 @@ def verdicts_for_other_programs():
             _, out, _ = r.run("--output-format", "github", students=name)
             line, = out.splitlines()
             assert line.startswith("::%s file=skills/words/SKILL.md,title=" % command), line
+        named = [word if word != "skills/words" else "words" for word in r.words("--output-format", "github")]
+        _, out, _ = r.run(words=named)
+        assert out.startswith("::notice file=skills/words/SKILL.md,title="), (named, out)
 
 
 def made_but_not_measured():

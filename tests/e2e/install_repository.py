@@ -195,6 +195,9 @@ def what_is_not_there_is_named(room):
     assert reason(room.ask("acme/none@main"))[0] == "no_repository"
     assert "no wrong/SKILL.md" in reason(room.ask("acme/skills/wrong@main"))[1]
     assert reason(room.ask("acme/skills@" + "0" * 40))[0] == "no_repository"
+    assert "40 digits" not in reason(room.ask("acme/skills@nowhere"))[1]
+    short = room.git("skills", "rev-parse", "HEAD")[:8]
+    assert "all of its 40 digits" in reason(room.ask(f"acme/skills@{short}"))[1]
     for words in ("acme/skills@--upload-pack=x", "acme/skills/../x@main", "https://example.com/x.git", "https://u:p@example.com/x@main",
                   "acme/skills@a..b", "acme/skills/@"):
         answer = room.ask(words)

@@ -107,7 +107,7 @@ def marks_are_counted_by_tests():
 def what_is_wrong_is_named():
     with Room() as r:
         good = {("q00", 1): "a"}
-        for given, words in (({}, "not a file of marks"), (dict(r.file(good), run="other"), "are of the run other"),
+        for given, words in (({}, "not a file of marks: the page that upskillctl run show --mark makes saves one"), (dict(r.file(good), run="other"), "are of the run other"),
                              (dict(r.file(good), order="sideways"), "not a file of marks"), (r.file({("q99", 1): "a"}), "marks[0]: the run has no pair"),
                              (r.file({("q00", 7): "a"}), "no pair"), (r.file({("q00", 1): "c"}), "choice: expected a, b or same"),
                              (r.file(good, note="x" * 2001), "2000 bytes"), (r.file(good, note=7), "note"),

@@ -135,6 +135,12 @@ Test(text, every_scalar_value_survives_encoding_and_decoding) {
     cr_assert(zero(int, memcmp(surrogate, R, 3)));
 }
 
+Test(text, one_has_no_plural) {
+    cr_expect(eq(str, (char *)text_plural(0), "s"));
+    cr_expect(eq(str, (char *)text_plural(1), ""));
+    cr_expect(eq(str, (char *)text_plural(2), "s"));
+}
+
 Test(text, a_cut_never_splits_a_code_point) {
     static const struct {
         const char *s;
