@@ -446,6 +446,9 @@ INLINE uint64_t update_lanes(const struct atomic *x, const struct atomic_window 
                              const struct access *kind, const bool alone) {
     struct warp *w = x->warp;
     const uint8_t *b = LANES(const uint8_t, w, x->operands->registers[0]);
+    const uint8_t *c = kind->operation == ATOMIC_CAS
+                           ? LANES(const uint8_t, w, x->step->src[2])
+                           : NULL;
     uint32_t result = x->access->registers[0];
     uint8_t *to = result == STEP_NO_REGISTER ? NULL : LANES(uint8_t, w, result);
     uint8_t *host = in->host;
@@ -453,8 +456,9 @@ INLINE uint64_t update_lanes(const struct atomic *x, const struct atomic_window 
     bool shared = in->shared;
     bits_each(lane, mask) {
         uint64_t value = lane_value(b, lane, kind->bytes);
+        uint64_t swap = c ? lane_value(c, lane, kind->bytes) : 0;
         bool changed;
-        uint64_t old = atomic_update(host + (addresses[lane] - start), kind, value, 0,
+        uint64_t old = atomic_update(host + (addresses[lane] - start), kind, value, swap,
                                      shared, alone, &changed);
         changes += changed;
         if (to) {
@@ -501,6 +505,8 @@ static void update_all(const struct atomic *x, const struct atomic_window *in,
         .operation = ATOMIC_ADD, .type = PTX_F32, .bytes = 4};
     static const struct access sum_32 = {
         .operation = ATOMIC_ADD, .type = PTX_U32, .bytes = 4};
+    static const struct access cas_32 = {
+        .operation = ATOMIC_CAS, .type = PTX_B32, .bytes = 4};
     const struct access *a = x->access;
     bool floats = a->type == PTX_F32;
     bool sums = a->operation == ATOMIC_ADD && a->count == 1 && a->bytes == 4 &&
@@ -511,7 +517,9 @@ static void update_all(const struct atomic *x, const struct atomic_window *in,
         update_window(x, in, addresses, mask, &sum_f32);
     } else if (sums) {
         update_window(x, in, addresses, mask, &sum_32);
-    } else if (a->count == 1 && a->operation != ATOMIC_CAS) {
+    } else if (a->count == 1 && a->operation == ATOMIC_CAS && a->bytes == 4) {
+        update_window(x, in, addresses, mask, &cas_32);
+    } else if (a->count == 1) {
         update_window(x, in, addresses, mask, a);
     } else {
         bits_each(lane, mask) {

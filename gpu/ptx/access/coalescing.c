@@ -63,8 +63,9 @@ static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shi
 
 static void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
                                uint32_t *ret_sectors, uint32_t *ret_ideal) {
-    uint32_t addresses = distinct(offsets, mask, 0);
-    *ret_sectors = distinct(offsets, mask, 5) * (bytes > 32 ? bytes / 32 : 1);
+    uint32_t sectors = distinct(offsets, mask, 5), lanes = lanes_in(mask);
+    uint32_t addresses = sectors == lanes ? lanes : distinct(offsets, mask, 0);
+    *ret_sectors = sectors * (bytes > 32 ? bytes / 32 : 1);
     *ret_ideal = (addresses * bytes + 31) / 32;
 }
 

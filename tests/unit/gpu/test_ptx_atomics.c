@@ -123,3 +123,46 @@ Test(ptx_atomics, a_row_of_unwritten_words_is_told) {
     cr_expect_eq(room_found(r, "uninitialized", NULL), LANES);
     room_free(r);
 }
+
+/* A hash table's insertion: the lanes' places lie 8 KiB apart, two lanes at each, and every
+ * other place is taken. */
+#define SWAP                                                                             \
+    ".visible .entry k(.param .u64 to, .param .u64 old)\n"                               \
+    "{ .reg .b32 %r<9>; .reg .b64 %at, %a2, %rd<9>; .reg .b64 %v<4>; .reg .b32 %w<4>;\n" \
+    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 1; mul.wide.u32 %rd1, %r2, 8192;\n"          \
+    "ld.param.u64 %rd2, [to]; add.s64 %at, %rd2, %rd1; mul.wide.u32 %rd3, %r1, 8;\n"     \
+    "ld.param.u64 %rd4, [old]; add.s64 %a2, %rd4, %rd3; cvt.u64.u32 %v1, %r1;\n"         \
+    "mov.b64 %v2, -1; cvt.u32.u64 %w1, %v1; mov.b32 %w2, -1;\n"
+#define SWAP_32                                                                          \
+    SWAP "atom.global.cas.b32 %w3, [%at], %w2, %w1; st.global.b32 [%a2], %w3; ret; }"
+#define SWAP_64                                                                          \
+    SWAP "atom.global.cas.b64 %v3, [%at], %v2, %v1; st.global.b64 [%a2], %v3; ret; }"
+
+static void expect_swaps(const char *text, size_t bytes) {
+    struct machine_room *r = room_new(text, NULL);
+    uint8_t *to = room_buffer(r, "to", 16 * 8192, 0);
+    uint64_t *old = room_buffer(r, "old", LANES * 8, 0);
+    for (unsigned place = 0; place < 16; place++) {
+        memset(to + 8192 * place, place % 2 ? 0x11 : 0xff, 16);
+    }
+    (void)room_launch(r, 1, LANES);
+    cr_expect_eq(r->end, MACHINE_DONE);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        bool taken = lane / 2 % 2, second = lane % 2;
+        uint64_t here = 0, met = 0, all = bytes == 4 ? UINT32_MAX : UINT64_MAX;
+        uint64_t before = taken ? UINT64_C(0x1111111111111111) & all : all;
+        memcpy(&here, to + 8192 * (lane / 2), bytes);
+        memcpy(&met, &old[lane], bytes);
+        cr_expect_eq(met, second && !taken ? lane - 1 : before, "lane %u met %#lx", lane,
+                     met);
+        cr_expect_eq(here, taken ? before : lane / 2 * 2, "place %u: %#lx", lane / 2,
+                     here);
+        cr_expect_eq(to[8192 * (lane / 2) + bytes], taken ? 0x11 : 0xff);
+    }
+    room_free(r);
+}
+
+Test(ptx_atomics, the_first_of_two_lanes_swaps) {
+    expect_swaps(SWAP_32, 4);
+    expect_swaps(SWAP_64, 8);
+}
