@@ -598,3 +598,63 @@ Test(trace, events_of_openhands_are_calls_and_edits) {
         trace_finish(&t);
     }
 }
+
+/* One event a line, or all in a list; the observations of two programs that write it. */
+Test(trace, events_of_openhands_sdk_are_calls_and_edits) {
+    static const char *const events[] = {
+        "{\"kind\": \"SystemPromptEvent\", \"source\": \"agent\", \"id\": \"0\", "
+        "\"system_prompt\": {\"type\": \"text\", \"text\": \"You are an agent.\"}}",
+        "{\"kind\": \"MessageEvent\", \"source\": \"user\", \"id\": \"1\", "
+        "\"llm_message\": {\"role\": \"user\", \"content\": [{\"type\": \"text\", "
+        "\"text\": \"Build it.\"}]}}",
+        "{\"kind\": \"ActionEvent\", \"source\": \"agent\", \"id\": \"2\", \"thought\": "
+        "[{\"type\": \"text\", \"text\": \"I build.\"}], \"action\": {\"kind\": "
+        "\"TerminalAction\", \"command\": \"make\"}, \"tool_name\": \"terminal\", "
+        "\"tool_call_id\": \"c1\"}",
+        "{\"kind\": \"ObservationEvent\", \"source\": \"environment\", \"id\": \"3\", "
+        "\"observation\": {\"kind\": \"TerminalObservation\", \"content\": [{\"type\": "
+        "\"text\", \"text\": \"no rule\"}], \"is_error\": false, \"exit_code\": 2}, "
+        "\"tool_name\": \"terminal\", \"tool_call_id\": \"c1\"}",
+        "{\"kind\": \"ActionEvent\", \"source\": \"agent\", \"id\": \"4\", \"thought\": [], "
+        "\"action\": {\"command\": \"str_replace\", \"path\": \"/w/a.c\", \"old_str\": "
+        "\"x\", \"new_str\": \"y\"}, \"tool_name\": \"file_editor\", \"tool_call_id\": "
+        "\"c2\"}",
+        "{\"kind\": \"AgentErrorEvent\", \"source\": \"agent\", \"id\": \"5\", \"error\": "
+        "\"no such text\", \"tool_name\": \"file_editor\", \"tool_call_id\": \"c2\"}",
+        "{\"kind\": \"ActionEvent\", \"source\": \"agent\", \"id\": \"6\", \"thought\": [], "
+        "\"action\": {\"command\": \"make b\"}, \"tool_name\": \"terminal\", "
+        "\"tool_call_id\": \"c3\"}",
+        "{\"kind\": \"ObservationEvent\", \"source\": \"environment\", \"id\": \"7\", "
+        "\"observation\": {\"command\": \"make b\", \"stdout\": \"\", \"stderr\": \"bad\", "
+        "\"exit_code\": 3}, \"tool_call_id\": \"c3\"}",
+        "{\"kind\": \"ActionEvent\", \"source\": \"agent\", \"id\": \"8\", \"thought\": [], "
+        "\"action\": {\"kind\": \"FinishAction\", \"message\": \"It builds.\"}, "
+        "\"tool_name\": \"finish\", \"tool_call_id\": \"c4\"}",
+    };
+    static const enum trace_event_kind expected[] = {
+        EVENT_USER, EVENT_SAY,    EVENT_CALL, EVENT_RESULT, EVENT_CALL,
+        EVENT_EDIT, EVENT_RESULT, EVENT_CALL, EVENT_RESULT, EVENT_SAY};
+    autobuf lines = BUF_INIT(64u << 10), list = BUF_INIT(64u << 10);
+    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+        buf_addf(&lines, "%s\n", events[i]);
+        buf_addf(&list, "%s%s", i ? ", " : "[", events[i]);
+    }
+    buf_adds(&list, "]");
+    const char *const forms[] = {lines.data, list.data};
+    for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
+        struct trace t;
+        cr_assert(trace_read_text(&t, "t", forms[k], strlen(forms[k]), NULL) == 0);
+        cr_expect(strcmp(t.format, "openhands") == 0, "%zu: %s", k, t.format);
+        cr_assert(eq(sz, t.count, ARRAY_LEN(expected)));
+        for (size_t i = 0; i < t.count; i++) {
+            cr_expect(t.events[i].kind == expected[i], "%zu: %zu", k, i);
+        }
+        cr_expect(eq(str, t.events[2].command, "make"));
+        cr_expect(t.events[3].has_exit && t.events[3].exit == 2);
+        cr_expect(eq(str, t.events[3].text, "no rule"));
+        cr_expect(t.events[6].is_error);
+        cr_expect(t.events[8].exit == 3 && strcmp(t.events[8].text, "bad") == 0);
+        cr_expect(eq(sz, t.unknown, 0));
+        trace_finish(&t);
+    }
+}
