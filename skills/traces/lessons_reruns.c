@@ -56,7 +56,7 @@ static bool keeps_targets(const struct word_list *a, const struct word_list *b) 
 /* The folder "tests/" covers "tests/a.py", and a command without targets all. */
 static bool is_covered(const struct word_list *by, const char *word, size_t len) {
     return any_of(i, 1, by->count,
-                  by->lens[i] < len && memcmp(by->words[i], word, by->lens[i]) == 0 &&
+                  by->lens[i] && by->lens[i] < len && memcmp(by->words[i], word, by->lens[i]) == 0 &&
                       (by->words[i][by->lens[i] - 1] == '/' || word[by->lens[i]] == '/'));
 }
 
