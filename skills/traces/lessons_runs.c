@@ -12,6 +12,8 @@
 #define MAX_RUN 600u         /* bytes of a command that is told as a step */
 #define MAX_BETWEEN 6u       /* commands */
 #define VERB_WITHIN 5u       /* words of a command */
+#define LEAST_WITHIN 4u      /* letters of a name that is part of a longer one */
+#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* What is behind a verb that brings something: of "pip install httpx" the last word. NULL:
  * there is none among its first words. */
@@ -49,6 +51,18 @@ static bool is_crowded(const struct failure *f) {
     return runs > MAX_BETWEEN;
 }
 
+/* What the error quotes is within what is brought: 'yaml' in pyyaml. */
+static bool is_within(const char *told, const char *brings) {
+    for (const char *at = told; (at = strpbrk(at, "'\"`")); at++) {
+        size_t len = strspn(at + 1, LETTERS_AND_DIGITS "_-.");
+        autofree char *word = xstrndup(at + 1, len);
+        if (at[1 + len] == *at && len >= LEAST_WITHIN && strcasestr(brings, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The error says what it brings; modules and packages differ in their marks. */
 static bool is_named_run(const char *part, const char *told) {
     const char *brings = provided(part);
@@ -56,7 +70,8 @@ static bool is_named_run(const char *part, const char *told) {
     for (char *c = module; (c = strchr(c, '-')); c++) {
         *c = '_';
     }
-    return brings && (lesson_names_any(told, brings, "") || lesson_names_any(told, module, ""));
+    return brings && (lesson_names_any(told, brings, "") || lesson_names_any(told, module, "") ||
+                      is_within(told, brings));
 }
 
 /* The output of the failure says to run it: `npm pkg set type="module"`. */

@@ -187,6 +187,11 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         /* what the line runs first, and a program that it names inline */
         {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
          "pip install httpx && pytest -q tests", "(null) pip install httpx"},
+        /* a package whose name holds the module's */
+        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'yaml'", NULL, NULL,
+         "pip install pyyaml && pytest -q tests", "(null) pip install pyyaml"},
+        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'yaml'", NULL, NULL,
+         "pip install requests && pytest -q tests", "nothing"},
         {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
          "python3 -c \"import httpx\nprint(httpx)\" && pytest -q tests", "nothing"},
         /* the whole folder ran instead of one file of it */
