@@ -2,7 +2,6 @@
  */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/texts.h"
 
@@ -58,76 +57,32 @@ static void print_sections(const struct terminal *t, const char *folder) {
     }
 }
 
-/* "contains 24, regex 20": how many of each. */
-static void add_each(struct buf *text, const char *lead, const json_t *counts) {
-    json_each_member(counts, key, value) {
-        buf_addf(text, "%s%s %lld", lead, key, json_integer_value(value));
-        lead = ", ";
-    }
-}
+/* Sessions of another format in a trace were not read. */
+static const char left_out_words[] =
+    "{provenance.traces:[{?left_out}left out\t" YELLOW "{left_out.records|0} records of "
+    "{left_out.format|} in {name|}: give that session in a file of its own\n]}";
 
-static void print_tests(const struct terminal *t, const json_t *tests) {
-    json_int_t count = count_of(tests, "count"), wanted = count_of(tests, "wanted");
-    autobuf text = BUF_INIT(4096), less = BUF_INIT(64u << 10);
-    buf_addf(&text, "%lld", count);
-    if (count) {
-        add_each(&text, ": ", json_object_get(tests, "splits"));
-        add_each(&text, "; ", json_object_get(tests, "kinds"));
-    }
-    terminal_fact(t, &facts, "tests", STYLE_PLAIN, "%s", text.data);
-    if (count_of(tests, "kept")) {
-        printf("%*s%lld of them were there before\n", COLUMN, "",
-               count_of(tests, "kept"));
-    }
-    if (count < wanted) {
-        buf_addf(&less, "%lld were requested: %s", wanted,
-                 json_get_string(tests, "reason", "the traces have no more material"));
-        terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", less.data);
-    }
-    if (count_of(tests, "marked")) {
-        printf("%*s%lld left out as too easy\n", COLUMN, "", count_of(tests, "marked"));
-    }
-}
+static const char teacher_words[] =
+    "[{?teacher=*}teacher\t{teacher.kind|}[{?teacher.model=*} {teacher.model.name}]"
+    "[{?teacher.drafts>1}, {teacher.drafts} drafts]"
+    "[{?teacher.model=*}; {teacher.requests|0} request[{!teacher.requests=1}s], "
+    "{teacher.cached|0} answer[{!teacher.cached=1}s] from the cache; {teacher.tokens|0} tokens[, cost {teacher.cost%.4f}]"
+    "[{?refinement=*}, with those of refining]]\n]";
 
-static void print_teacher(const struct terminal *t, const json_t *teacher, bool refined) {
-    const json_t *model = json_object_get(teacher, "model");
-    json_int_t drafts = count_of(teacher, "drafts");
-    autobuf text = BUF_INIT(4096);
-    if (!teacher) {
-        return;
-    }
-    buf_addf(&text, "%s", json_get_string(teacher, "kind", ""));
-    if (model) {
-        buf_addf(&text, " %.200s", json_get_string(model, "name", ""));
-    }
-    if (drafts > 1) {
-        buf_addf(&text, ", %lld drafts", drafts);
-    }
-    if (model) {
-        long long requests = count_of(teacher, "requests"),
-                  cached = count_of(teacher, "cached");
-        buf_addf(&text, "; %lld request%s, %lld answer%s from the cache; %lld tokens",
-                 requests, text_plural((double)requests), cached,
-                 text_plural((double)cached), count_of(teacher, "tokens"));
-        const json_t *cost = json_object_get(teacher, "cost");
-        if (json_is_number(cost)) {
-            buf_addf(&text, ", cost %.4f", json_number_value(cost));
-        }
-        buf_adds(&text, refined ? ", with those of refining" : "");
-    }
-    terminal_fact(t, &facts, "teacher", STYLE_PLAIN, "%s", text.data);
-}
+static const char tests_words[] =
+    "tests\t{tests.count|0}[{?tests.count}: {tests.splits/, /:{@} {.}}]"
+    "[{?tests.count}; {tests.kinds/, /:{@} {.}}]\n"
+    "[{?tests.kept}\t{tests.kept} of them were there before\n]"
+    "[{?tests.wanted>tests.count}\t{tests.wanted} were requested: "
+    "{tests.reason|the traces have no more material}\n]"
+    "[{?tests.marked}\t{tests.marked} left out as too easy\n]"
+    "check     [{?check.ok}" GREEN "passed|" RED "failed]" END
+    ", [{check.findings-0}|0] finding[{!check.findings=1}s]; ≈ {check.tokens.body|0} "
+    "tokens, {check.tokens.catalogue|0} in every session\n";
 
-static void print_check(const struct terminal *t, const json_t *check) {
-    bool ok = json_get_bool(check, "ok", 0);
-    const json_t *tokens = json_object_get(check, "tokens");
-    fputs("check     ", stdout);
-    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "passed" : "failed");
-    size_t count = json_array_size(json_object_get(check, "findings"));
-    printf(", %zu finding%s; ≈ %lld tokens, %lld in every session\n", count,
-           count == 1 ? "" : "s", count_of(tokens, "body"),
-           count_of(tokens, "catalogue"));
-}
+static const char install_words[] =
+    "[install\tfailed: {install.error}\n"
+    "|{install:[{!@=0}|install]\t{agent|}: {outcome|}[: {reason}]\n}]";
 
 /* What an improved skill's text lost and gained, as far as it is quickly read. */
 static void print_diff(const struct terminal *t, const char *diff) {
@@ -152,20 +107,6 @@ static void print_diff(const struct terminal *t, const char *diff) {
     }
     if (lines > shown) {
         printf("  … and %zu more lines (--json has them)\n", lines - shown);
-    }
-}
-
-static void print_install(const struct terminal *t, const json_t *install) {
-    json_each(install, i, one) {
-        const char *reason = json_get_string(one, "reason", NULL);
-        terminal_fact(t, &facts, i ? "" : "install", STYLE_PLAIN, "%s: %s%s%s",
-                      json_get_string(one, "agent", ""),
-                      json_get_string(one, "outcome", ""), reason ? ": " : "",
-                      reason ? reason : "");
-    }
-    if (json_is_object(install)) {
-        terminal_fact(t, &facts, "install", STYLE_PLAIN, "failed: %s",
-                      json_get_string(install, "error", ""));
     }
 }
 
@@ -195,19 +136,6 @@ static void print_next(const json_t *result, const char *path) {
     }
 }
 
-/* Sessions of another format in a trace, which were not read. */
-static void print_left_out(const struct terminal *t, const json_t *result) {
-    json_each(json_object_get(json_object_get(result, "provenance"), "traces"), i, trace) {
-        const json_t *left = json_object_get(trace, "left_out");
-        if (left) {
-            terminal_fact(t, &facts, "left out", STYLE_YELLOW,
-                          "%" JSON_INTEGER_FORMAT " records of %s in %s: give that session in a file of its own",
-                          json_get_integer(left, "records", 0), json_get_string(left, "format", ""),
-                          json_get_string(trace, "name", ""));
-        }
-    }
-}
-
 /* Who has no model, and perhaps no trace, learns here what there is. */
 static void render_nothing(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_YELLOW, "nothing to teach");
@@ -216,7 +144,7 @@ static void render_nothing(const struct terminal *t, const json_t *result) {
     const json_t *traces =
         json_object_get(json_object_get(result, "provenance"), "traces");
     fputs("\n", stdout);
-    print_left_out(t, result);
+    terminal_words(t, COLUMN, left_out_words, result);
     printf("next      %s%s", json_array_size(traces) ? "" : generate_from_trace,
            generate_next);
 }
@@ -229,12 +157,6 @@ static void render_order(const json_t *result) {
            "skill_generate {job, draft, tests}), or in `upskillctl shell`\n",
            json_get_string(order, "instructions", ""),
            json_get_string(order, "format", ""));
-}
-
-static void print_hint(const struct terminal *t, const char *hint) {
-    if (*hint) {
-        terminal_fact(t, &facts, "", STYLE_PLAIN, "%s", hint);
-    }
 }
 
 void render_generation(const struct terminal *t, const json_t *result) {
@@ -252,23 +174,19 @@ void render_generation(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
     render_hidden(t, result);
-    print_left_out(t, result);
-    print_teacher(t, json_object_get(result, "teacher"),
-                  json_object_get(result, "refinement") != NULL);
+    terminal_words(t, COLUMN, left_out_words, result);
+    terminal_words(t, COLUMN, teacher_words, result);
     print_sections(t, path);
     print_counts(t, json_object_get(result, "lessons"));
-    print_tests(t, json_object_get(result, "tests"));
-    print_check(t, json_object_get(result, "check"));
+    terminal_words(t, COLUMN, tests_words, result);
     render_refinement(t, json_object_get(result, "refinement"));
-    print_install(t, json_object_get(result, "install"));
+    terminal_words(t, COLUMN, install_words, result);
     print_diff(t, json_get_string(result, "diff", NULL));
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);
         render_evaluation(t, evaluation);
     } else if (evaluation) {
-        terminal_fact(t, &facts, "measured", STYLE_PLAIN, "not: %s",
-                      json_get_string(evaluation, "error", ""));
-        print_hint(t, json_get_string(evaluation, "hint", ""));
+        terminal_words(t, COLUMN, "measured\tnot: {error|}\n[\t{hint}\n]", evaluation);
     }
     print_next(result, path);
 }

@@ -131,16 +131,12 @@ static void show_row(const struct terminal *t, const json_t *row) {
     terminal_put(t, STYLE_BOLD, json_get_string(row, "model", ""));
     fputs(": ", stdout);
     terminal_put(t, verdict_style(row), verdict_of(row));
-    const json_t *lift = json_object_get(row, "lift");
-    double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
-    if (!isnan(estimate)) {
-        printf(", %+ld points", percent(estimate));
-    }
-    if (!isnan(p)) {
-        fputs(", p ", stdout);
-        printf(p < 0.001 ? "< 0.001" : p < 0.1 ? "= %.3f" : "= %.2f", p);
-    }
-    putchar('\n');
+    terminal_words(
+        t, 0,
+        "[, {lift.estimate%+.0p} points]"
+        "[, p {?lift.p=*}[{?lift.p>0.1}= {lift.p%.2f}|{?lift.p>0.001}= {lift.p%.3f}|"
+        "< 0.001]]\n",
+        row);
     bar(t, "without", number_of(row, "baseline_rate"), STYLE_PLAIN);
     bar(t, "with", number_of(row, "skill_rate"), verdict_style(row));
 }
