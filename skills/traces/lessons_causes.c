@@ -169,6 +169,9 @@ static bool prepares(const struct lesson_step *failed, const struct lesson_step 
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
     const char *like = command_like(&failed->command, &now->command);
+    if (!like) { /* it is like an earlier run of these, not like the last one */
+        return false;
+    }
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     unsigned kinds =
         command_difference(&gone, &added, lesson_failed_part(failed), like, failed->output);
