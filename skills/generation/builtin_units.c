@@ -90,8 +90,13 @@ static void add_left_out(struct buf *b, const char *from, const char *to) {
     autofree char *now = letters_of(to, strlen(to));
     for (const char *at = from + strcspn(from, " "); *at; at += strcspn(at, " ")) {
         at += strspn(at, " ");
-        size_t len = strcspn(at, " ");
-        autofree char *letters = letters_of(at, len);
+        size_t len = strcspn(at, " "), end = len;
+        while (end && at[end - 1] == '/') {
+            end--;
+        }
+        const char *slash = memrchr(at, '/', end); /* the same thing may be named from elsewhere */
+        size_t from_base = slash ? (size_t)(slash + 1 - at) : 0;
+        autofree char *letters = letters_of(at + from_base, end - from_base);
         if (len && *at != '-' && memchr(at, '/', len) && *letters && !strstr(now, letters)) {
             autofree char *word = xstrndup(at, len);
             markdown_command(b, "It no longer names", word, ".");

@@ -138,9 +138,13 @@ static char *expanded_name(const char *quote, const char *word) {
     return said ? xstrndup(name, len) : NULL;
 }
 
-/* What a shell does to the words is no sentence of the agent's: it is seen in the error. */
-static char *cause_of(const struct lesson_step *failed, const char *now) {
-    for (const char *at = failed->text; strcmp(failed->text, now) != 0 && *at; at += strspn(at, " ")) {
+/* What a shell does to the words, or a harness with a call, is no sentence of the agent's: it is seen. */
+static char *cause_of(const struct lesson_step *failed, const struct lesson_step *now) {
+    autofree char *option = strcmp(failed->text, now->text) == 0 ? gained_option(failed, now) : NULL;
+    if (option) {
+        return xasprintf("The harness runs it where the call asks for `%s`.", option);
+    }
+    for (const char *at = failed->text; *at; at += strspn(at, " ")) {
         autofree char *word = xstrndup(at, strcspn(at, " "));
         autofree char *name = expanded_name(failed->errors[0].quote, word);
         if (name) {
@@ -248,7 +252,7 @@ void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
                            .quote = mark ? mark : xstrdup(failed->errors[0].quote),
                            .context = shortened(failed->text),
                            .verified_by = shortened(now->text),
-                           .cause = cause_of(failed, now->text),
+                           .cause = cause_of(failed, now),
                            .seen = 1};
     fix->changes = xcalloc(1, sizeof *fix->changes);
     fix->change_count = 1;

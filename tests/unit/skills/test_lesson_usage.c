@@ -219,6 +219,8 @@ Test(lesson_usage, calls_that_ask_for_the_same_are_one_lesson) {
     cr_assert(eq(sz, l.fixes.count, 1));
     cr_assert(eq(sz, l.fixes.list[0].change_count, 2));
     cr_expect(eq(str, l.fixes.list[0].changes[1].to, "./smoke.sh  # sandbox_permissions=require_escalated"));
+    cr_expect(eq(str, l.fixes.list[0].cause,
+                 "The harness runs it where the call asks for `sandbox_permissions=require_escalated`."));
     lessons_finish(&l);
     finish(&m);
 }
