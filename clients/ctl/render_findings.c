@@ -188,33 +188,10 @@ static void put_fixes(const struct terminal *t, const json_t *findings,
     }
 }
 
-static void add_extent(struct buf *out, const char *word, const json_t *extent) {
-    buf_addf(out, " %s %lld,%lld,%lld", word,
-             json_integer_value(json_array_get(extent, 0)),
-             json_integer_value(json_array_get(extent, 1)),
-             json_integer_value(json_array_get(extent, 2)));
-}
-
 /* Who did it first, and how often, of a finding of a run. */
-static void put_who(const struct terminal *t, const json_t *finding) {
-    const json_t *block = json_object_get(finding, "block");
-    json_int_t count = json_get_integer(finding, "count", 1);
-    const char *kernel = json_get_string(finding, "kernel", NULL);
-    autobuf text = BUF_INIT(4096);
-    int column = 1;
-    if (!block) {
-        return;
-    }
-    buf_addf(&text, " in%s%s", kernel ? " " : "", kernel ? kernel : "");
-    add_extent(&text, "block", block);
-    add_extent(&text, "thread", json_object_get(finding, "thread"));
-    if (count > 1) {
-        buf_addf(&text, ", %lld times", count);
-    }
-    putchar(' ');
-    terminal_flow(t, STYLE_DIM, &column, INDENT, "%s", text.data);
-    putchar('\n');
-}
+static const char who_words[] =
+    "[  \t" DIM "in[ {kernel}] block {block/,/:{.}} thread [{thread/,/:{.}}|0,0,0]"
+    "[{?count>1}, {count} times]\n]";
 
 static void put_finding(const struct terminal *t, const json_t *findings,
                         const json_t *finding, struct quoted *q,
@@ -236,7 +213,7 @@ static void put_finding(const struct terminal *t, const json_t *findings,
         quote(t, q, line, (int)json_get_integer(finding, "column", 0),
               one_line ? (int)json_get_integer(finding, "end_column", 0) : 0, style);
     }
-    put_who(t, finding);
+    terminal_words(t, 0, who_words, finding);
     put_related(t, finding, sources);
     put_fixes(t, findings, finding);
 }

@@ -38,61 +38,29 @@ static void put_share_of(const struct terminal *t, double percent, const char *w
 
 /* --- odd sizes --- */
 
-static void put_added(const struct terminal *t, const json_t *result) {
-    const json_t *added = json_object_get(result, "added_cases");
-    if (!json_array_size(added)) {
-        return;
-    }
-    autobuf text = BUF_INIT(2048);
-    json_each(added, i, item) {
-        buf_adds(&text, i ? "; " : "");
-        json_each_member(json_object_get(item, "sizes"), name, value) {
-            buf_addf(&text, "%.64s=%lld ", name, json_integer_value(value));
-        }
-        buf_adds(&text, json_get_string(item, "verdict", "?"));
-    }
-    put_label(t, "odd sizes");
-    terminal_put_wrapped(t, STYLE_PLAIN, text.data, LABEL, LABEL);
-}
+static const char added_words[] =
+    "[" BOLD "odd sizes" END "\t{added_cases/; /:{sizes:{@}={.} }{verdict|?}}\n]";
 
 /* --- time --- */
 
-static void add_clocks(struct buf *out, const json_t *timing) {
-    buf_addf(out, "(%lld samples, %s cache", count_of(timing, "samples"),
-             json_get_string(timing, "cache", "?"));
-    if (count_of(timing, "sm_clock_mhz")) {
-        buf_addf(out, ", SM at %lld MHz", count_of(timing, "sm_clock_mhz"));
-    }
-    if (count_of(timing, "mem_clock_mhz")) {
-        buf_addf(out, ", memory at %lld MHz", count_of(timing, "mem_clock_mhz"));
-    }
-    buf_adds(out, ")");
-    if (json_is_true(json_object_get(timing, "throttled"))) {
-        buf_adds(out, ", the GPU was throttled");
-    }
-}
+static const char time_words[] =
+    "[" BOLD "time" END "\t{summary~200} ({samples|0} samples, {cache|?} cache"
+    "[{?sm_clock_mhz}, SM at {sm_clock_mhz} MHz]"
+    "[{?mem_clock_mhz}, memory at {mem_clock_mhz} MHz])"
+    "[{?throttled}, the GPU was throttled]\n]";
 
 static void put_timing(const struct terminal *t, const json_t *timing) {
-    const char *summary = json_get_string(timing, "summary", NULL);
-    if (!summary) {
+    if (!json_object_get(timing, "summary")) {
         return;
     }
-    autobuf text = BUF_INIT(1024);
-    buf_addf(&text, "%.200s ", summary);
-    add_clocks(&text, timing);
-    put_label(t, "time");
-    terminal_put_wrapped(t, STYLE_PLAIN, text.data, LABEL, LABEL);
+    terminal_words(t, LABEL, time_words, timing);
     if (json_object_get(timing, "speedup")) {
         double speedup = real(timing, "speedup");
         printf("%*s%s%.3g times as fast as the reference%s (%.4g us)\n", LABEL, "",
                terminal_start(t, speedup >= 1 ? STYLE_GREEN : STYLE_RED), speedup,
                terminal_end(t), real(timing, "reference_median_us"));
     }
-    json_each(json_object_get(timing, "notes"), i, note) {
-        const char *words = json_string_value(note);
-        printf("%*s", LABEL, "");
-        terminal_put_wrapped(t, STYLE_YELLOW, words ? words : "", LABEL, LABEL);
-    }
+    terminal_words(t, LABEL, "{notes:\t" YELLOW "{.}\n}", timing);
 }
 
 static void put_roofline(const struct terminal *t, const json_t *roofline) {
@@ -194,8 +162,8 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
     if (!count_of(counters, "instructions")) {
         return; /* the launch did not come so far */
     }
-    put_label(t, "work");
-    printf("%lld warp instructions\n", count_of(counters, "instructions"));
+    terminal_words(t, LABEL, BOLD "work" END "\t{instructions} warp instructions\n",
+                   counters);
 }
 
 void render_measures(const struct terminal *t, const json_t *result) {
@@ -207,7 +175,7 @@ void render_measures(const struct terminal *t, const json_t *result) {
                  json_array_size(json_object_get(result, members[i])) > 0;
     }
     fputs(there ? "\n" : "", stdout);
-    put_added(t, result);
+    terminal_words(t, LABEL, added_words, result);
     put_timing(t, json_object_get(result, "timing"));
     put_roofline(t, json_object_get(result, "roofline"));
     put_counters(t, json_object_get(result, "counters"));

@@ -184,17 +184,7 @@ static void tell(const struct telling *t, const char *output, const char *code,
                           finding_new("run", code, severity, message, d->path, &span));
 }
 
-static void add_case(struct buf *out, const json_t *item) {
-    const char *separator = "";
-    buf_adds(out, " (");
-    json_each_member(json_object_get(item, "sizes"), name, value) {
-        buf_addf(out, "%s%.64s=%lld", separator, name,
-                 (long long)json_integer_value(value));
-        separator = " ";
-    }
-    buf_addf(out, "%sseed %s)", *separator ? ", " : "",
-             json_get_string(item, "seed", "?"));
-}
+static const char case_words[] = " ([{sizes/ /:{@}={.}}, ]seed {seed|?})";
 
 static void tell_mismatch(const struct telling *t, const json_t *item,
                           const json_t *output) {
@@ -205,7 +195,7 @@ static void tell_mismatch(const struct telling *t, const json_t *item,
              json_array_size(json_object_get(first, "index")) ? "" : " ");
     words_add(&text, ELEMENT_WORDS, first);
     words_add(&text, "; " MISMATCH_WORDS, output);
-    add_case(&text, item);
+    words_add(&text, case_words, item);
     tell(t, name, "mismatch", FINDING_ERROR, text.data);
 }
 
