@@ -36,25 +36,23 @@ static bool runs_again(const struct lesson_step *failed, const struct lesson_ste
             (!typed && lesson_is_rerun(failed, later)));
 }
 
-/* False: it was not run again, or showed the error again. */
-static bool find_end(struct ending *e) {
+/* The next run of the command, and the first that passed. */
+static void find_runs(struct ending *e) {
     const struct lesson_step *failed = &e->s->list[e->at];
-    for (size_t i = e->at + 1; i < e->s->count && i < e->at + AGAIN_WITHIN; i++) {
-        const struct lesson_step *s = &e->s->list[i];
-        bool near = i < e->at + LESSONS_REACH;
-        if (lesson_has_error(s, e->error->normal)) {
-            return false;
+    for (size_t i = e->at + 1; i < e->s->count && i < e->at + LESSONS_REACH && !e->success; i++) {
+        if (runs_again(failed, &e->s->list[i])) {
+            e->gone = e->gone ? e->gone : i;
+            e->success = e->s->list[i].failed ? 0 : i;
         }
-        bool again = near && (!e->gone || !e->success) && runs_again(failed, s);
-        if (again && !e->gone) {
-            if (!lesson_shows_end(failed, s, e->error->quote)) {
-                return false;
-            }
-            e->gone = i;
-        }
-        e->success = again && !s->failed && !e->success ? i : e->success;
     }
-    return e->gone && e->success;
+}
+
+/* That run would show the error, and none does for long. */
+static bool has_ended(const struct ending *e) {
+    const struct steps *s = e->s;
+    size_t end = e->at + AGAIN_WITHIN < s->count ? e->at + AGAIN_WITHIN : s->count;
+    return lesson_shows_end(&s->list[e->at], &s->list[e->gone], e->error->quote) &&
+           !any_of(i, e->at + 1, end, lesson_has_error(&s->list[i], e->error->normal));
 }
 
 static void add_change(struct lesson *fix, const struct ending *e, const struct hunk *h) {
@@ -182,7 +180,7 @@ static void finish(struct ending *e) {
 static void find_ended(struct lessons *l, const struct ending *base, const struct lesson_error *error) {
     struct ending e = *base;
     e.error = error;
-    if (!find_end(&e)) {
+    if (!has_ended(&e)) {
         return;
     }
     ending_read_said(&e);
@@ -200,11 +198,16 @@ void lessons_find_ended(struct lessons *l, const struct steps *s, const struct l
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         bool failed = step_may_fail(e) && e->failed && e->command.count && e->output;
-        for (size_t k = 0; failed && k < e->error_count; k++) {
+        struct ending runs = {.s = s, .at = i};
+        if (failed && e->error_count) {
+            find_runs(&runs);
+        }
+        for (size_t k = 0; runs.success && k < e->error_count; k++) {
             names = names ? names : lesson_own_names(s, true);
             written = written ? written : lesson_own_names(s, false);
             struct ending ending = {.s = s, .r = r, .names = names, .written = written, .at = i,
-                                    .tries = lesson_runs_own_script(s, e) || is_typed(e)};
+                                    .tries = lesson_runs_own_script(s, e) || is_typed(e),
+                                    .gone = runs.gone, .success = runs.success};
             if (l->fixes.count < LESSONS_MAX_FIXES &&
                 !lesson_list_find(&l->fixes, e->errors[k].normal)) {
                 find_ended(l, &ending, &e->errors[k]);
