@@ -32,7 +32,7 @@ static void add_named_edits(struct lesson *fix, const struct failure *f, const c
 static void add_named_command(struct lesson *fix, const struct failure *f, const char *names) {
     const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->gone];
     const char *part = command_like(&failed->command, &now->command);
-    if (strlen(failed->text) > MAX_TYPED || strlen(now->text) > MAX_TYPED ||
+    if (!part || strlen(failed->text) > MAX_TYPED || strlen(now->text) > MAX_TYPED ||
         !lesson_names(names, part, lesson_failed_part(failed)) ||
         command_part_holds_prose(part) || command_holds_prose(&failed->command)) {
         return;
