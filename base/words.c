@@ -208,7 +208,7 @@ static const char *tell_place(const struct told *w, const char *at, bool *whole)
             done = buf_add(w->out, at + 1, (size_t)(end - at - 1)) == 0;
         }
         for (char *c = w->out->data + from; w->newline != '\n' && *c; c++) {
-            *c = *c == '\n' ? w->newline : *c;
+            *c = *c == '\n' ? w->newline : *c == '\t' ? ' ' : *c;
         }
         at = end;
     }

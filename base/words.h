@@ -24,7 +24,7 @@
 #include <jansson.h>
 
 void words_add(struct buf *out, const char *words, const json_t *value);
-/* The same with another byte for a newline in a value, so that a line of the text can be
- * told from one of a value. */
+/* The same with another byte for a newline in a value, and a blank for a tab, so that lines
+ * and cells of the text can be told from those of a value. */
 void words_add_lines(struct buf *out, const char *words, const json_t *value,
                      char newline);

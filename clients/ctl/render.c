@@ -217,15 +217,12 @@ static void add_minute(struct table *table, const char *time) {
     table_cellf(table, "%.5s %.5s", whole ? time + 5 : time, whole ? time + 11 : "");
 }
 
-static enum style job_style(const char *state) {
-    return strcmp(state, "failed") == 0 || strcmp(state, "interrupted") == 0 ? STYLE_RED
-           : strcmp(state, "succeeded") == 0                                 ? STYLE_GREEN
-                                             : STYLE_PLAIN;
-}
-
 static void render_jobs(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"job",    "operation",     "state",
                                          "client", "created (UTC)", NULL};
+    static const char row[] = "{job}\t{operation}\t[{?state=failed}" RED
+                              "|{?state=interrupted}" RED "|{?state=succeeded}" GREEN
+                              "]{state}\t{client}";
     const json_t *jobs = json_object_get(result, "jobs");
     if (!json_array_size(jobs)) {
         puts("no jobs");
@@ -233,12 +230,7 @@ static void render_jobs(const struct terminal *t, const json_t *result) {
     }
     struct table *table = table_new(titles);
     json_each(jobs, i, job) {
-        const char *state = json_get_string(job, "state", "");
-        table_cell(table, json_get_string(job, "job", ""));
-        table_cell(table, json_get_string(job, "operation", ""));
-        table_cell(table, state);
-        table_style(table, job_style(state));
-        table_cell(table, json_get_string(job, "client", ""));
+        table_row(table, row, job);
         add_minute(table, json_get_string(job, "created", ""));
     }
     table_print_and_free(t, table);

@@ -111,6 +111,9 @@ void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void table_style(struct table *t, enum style style); /* of the cell just added */
+/* A row in words (words.h): cells with a tab between them, each with a style's mark in
+ * front or none (terminal.h). */
+void table_row(struct table *t, const char *words, const json_t *value);
 /* Names the pages of what a run found. */
 void render_explain(const struct terminal *t, const json_t *findings);
 void table_free(struct table *t);

@@ -105,19 +105,12 @@ void render_skills(const struct terminal *t, const json_t *result) {
     }
     struct table *table = table_new(titles);
     json_each(skills, i, skill) {
-        size_t copies = json_array_size(json_object_get(skill, "duplicates"));
         table_cell(table, json_get_string(skill, "name", ""));
         table_cell(table, source_words(skill));
-        table_cell(table, json_get_string(skill, "path", ""));
-        if (json_array_size(json_object_get(skill, "danger"))) {
-            table_cell(table, "UNSAFE, see below");
-        } else if (json_object_get(skill, "shadowed_by")) {
-            table_cell(table, "hidden by another of its name");
-        } else if (copies) {
-            table_cellf(table, "and %zu cop%s", copies, copies == 1 ? "y" : "ies");
-        } else {
-            table_cell(table, "");
-        }
+        table_row(table,
+                  "{path}\t[{?danger}UNSAFE, see below|{?shadowed_by=*}hidden by another of "
+                  "its name|and {duplicates-0} cop[{?duplicates=1}y|ies]]",
+                  skill);
     }
     table_print_and_free(t, table);
     json_each(skills, i, skill) {

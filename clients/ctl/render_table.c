@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "clients/ctl/render.h"
 
 #define CELL_MAX 1000       /* bytes */
@@ -40,6 +41,20 @@ void table_cell(struct table *t, const char *text) {
 
 void table_style(struct table *t, enum style style) {
     t->styles[t->count - 1] = style;
+}
+
+void table_row(struct table *t, const char *words, const json_t *value) {
+    autobuf text = BUF_INIT(1u << 20);
+    words_add_lines(&text, words, value, ' ');
+    for (char *cell = text.data, *end; cell; cell = end) {
+        end = strchr(cell, '\t');
+        end = end ? (*end = '\0', end + 1) : NULL;
+        bool styled = *cell > 0 && *cell <= STYLE_DIM;
+        table_cell(t, cell + styled);
+        if (styled) {
+            table_style(t, (enum style) * cell);
+        }
+    }
 }
 
 void table_cellf(struct table *t, const char *fmt, ...) {

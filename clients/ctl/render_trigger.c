@@ -32,23 +32,10 @@ static void rate_line(const struct terminal *t, const json_t *student, const cha
            100 * number_of(rate, "high"));
 }
 
-static void others_text(const json_t *others, struct buf *out) {
-    json_each_member(others, name, times) {
-        buf_addf(out, "%s%.64s", out->len ? ", " : "; instead: ", name);
-        (void)times;
-    }
-}
-
-static void query_line(const struct terminal *t, const json_t *q) {
-    bool wanted = json_is_true(json_object_get(q, "should_trigger"));
-    autobuf others = BUF_INIT(4096);
-    others_text(json_object_get(q, "others"), &others);
-    fputs("  ", stdout);
-    terminal_put(t, STYLE_RED, wanted ? "missed" : "wrong ");
-    printf(" %lld/%lld  ", count_of(q, "loaded"), count_of(q, "runs"));
-    terminal_wrapf(t, STYLE_PLAIN, 15, 15, "%.300s%s", json_get_string(q, "query", ""),
-                   others.data ? others.data : "");
-}
+/* A query with a wrong answer, and what was loaded in place of the skill. */
+static const char query_words[] =
+    "  " RED "[{?should_trigger}missed|wrong ]" END " {loaded|0}/{runs|0}  \t{query~300}"
+    "[; instead: {others/, /:{@}}]\n";
 
 static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
     const char *verdict = json_get_string(student, "verdict", "");
@@ -61,7 +48,7 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
     rate_line(t, student, "precision", "loaded, needed");
     json_each(json_object_get(student, "queries"), i, q) {
         if (json_is_false(json_object_get(q, "right"))) {
-            query_line(t, q);
+            terminal_words(t, 0, query_words, q);
         }
     }
 }
@@ -97,27 +84,18 @@ static void proposal_lines(const struct terminal *t, const json_t *result) {
     }
 }
 
-static void neighbours_line(const struct terminal *t, const json_t *names) {
-    autobuf text = BUF_INIT(8192);
-    json_each(names, i, name) {
-        buf_addf(&text, "%s%.64s", i ? ", " : "", json_string_value(name));
-    }
-    terminal_fact(t, &facts, "beside", STYLE_DIM, "%s",
-                  text.len ? text.data : "no other skill: a real list is harder");
-}
-
 void render_trigger(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
-    const char *run = json_get_string(result, "run", NULL);
     render_sentence(t, result);
     json_each(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }
     putchar('\n');
-    neighbours_line(t, json_object_get(result, "neighbours"));
-    if (run) {
-        terminal_fact(t, &facts, "record", STYLE_PLAIN, "upskillctl run show %s", run);
-    }
+    terminal_words(t, INDENT,
+                   "  " DIM "beside" END "\t" DIM
+                   "[{neighbours/, /:{.}}|no other skill: a real list is harder]\n"
+                   "[  " DIM "record" END "\tupskillctl run show {run}\n]",
+                   result);
     render_refinement(t, json_object_get(result, "refinement"));
     proposal_lines(t, result);
 }

@@ -61,10 +61,10 @@ Test(words, tell_by_their_rules) {
 }
 
 Test(words, tell_lines_of_values_apart) {
-    autojson *value = json_pack("{s:s,s:[s]}", "a", "1\n2", "list", "3\n4");
+    autojson *value = json_pack("{s:s,s:[s]}", "a", "1\n\t2", "list", "3\n4");
     autobuf out = BUF_INIT(100);
     words_add_lines(&out, "{a}\n{list:{.}\n}", value, '|');
-    cr_expect_str_eq(out.data, "1|2\n3|4\n");
+    cr_expect_str_eq(out.data, "1| 2\n3|4\n");
 }
 
 /* A full buffer stays what it was, and a part that is left out gives its room back. */
