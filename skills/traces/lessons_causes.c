@@ -165,6 +165,16 @@ static bool prepares(const struct lesson_step *failed, const struct lesson_step 
     return false;
 }
 
+/* The paths that its options named are gone, and nothing came: it runs more than it was to. */
+static bool runs_more(const char *gone, const char *added) {
+    for (const char *at = gone; !*added && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (*at != '-' && memchr(at, '/', strcspn(at, " "))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
 static bool explain_like(struct lesson *fix, const struct failure *f, const char *told) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
@@ -181,7 +191,7 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
     const struct command *end = &f->s->list[f->success].command;
     bool stays = f->gone == f->success || any_of(i, 0, end->count, strcmp(end->parts[i], like) == 0);
     bool only = is_only_cause(f) && is_next(f); /* if the agent's reason names it */
-    bool named = !(kinds & DIFFERENCE_TARGET) && stays && !prepares(failed, now, like) &&
+    bool named = !(kinds & DIFFERENCE_TARGET) && stays && !runs_more(gone.data, added.data) && !prepares(failed, now, like) &&
                  !comes_back(f) &&
                  (shown || only || lesson_names(told, gone.data, like) ||
                   lesson_names(told, added.data, lesson_failed_part(failed)));

@@ -73,9 +73,11 @@ Test(lesson_usage, what_the_error_names_is_done_otherwise) {
         {"psql -h localhost -p 5433 -U pet -c q.sql",
          "psql: error: connection to server at \"localhost\", port 5433 failed: Connection refused",
          "psql -h localhost -U root -c \"SELECT name FROM pg_user WHERE name = 'pet'\"", "pet", NULL, NULL},
-        /* for less of it */
+        /* for less of it, and for more */
         {"pytest a/test_a.py b/test_b.py", "bash: line 1: pytest: command not found",
          "python -m unittest a/test_a.py", "OK", NULL, NULL},
+        {"npx vitest run --dir src/a --dir src/b", "Error: Expected a single value for option \"--dir <path>\"",
+         "npx vitest run", "46 passed", NULL, NULL},
         /* a slip in a path */
         {"../.venv/bin/python -m app", "bash: ../.venv/bin/python: No such file or directory",
          ".venv/bin/python -m app", "up", NULL, NULL},
