@@ -135,7 +135,7 @@ static bool add_member(struct buf *out, const json_t *v) {
 static const char *behind(const char *at) {
     int depth = 0;
     for (; *at && (depth || !strchr("}]|", *at)); at++) {
-        at += *at == '\\';
+        at += *at == '\\' && at[1];
         depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
     }
     return at;
@@ -157,9 +157,10 @@ static struct loop loop_read(const char *at) {
     if (*at == '/') {
         l.separator = at + 1;
         l.separator_len = (int)strcspn(at + 1, "/");
-        at += l.separator_len + 2;
+        at = l.separator + l.separator_len;
+        at += *at == '/';
     }
-    l.text = at + 1;
+    l.text = at + (*at == ':');
     return l;
 }
 
@@ -240,7 +241,7 @@ static const char *tell(const struct told *w, const char *at, bool *whole) {
         } else if (*at == '[') {
             at = tell_group(w, at + 1);
         } else {
-            at += *at == '\\';
+            at += *at == '\\' && at[1];
             size_t len = 1 + strcspn(at + 1, "\\{}[]|");
             buf_add(w->out, at, len);
             at += len;

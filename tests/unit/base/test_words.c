@@ -49,7 +49,9 @@ Test(words, tell_by_their_rules) {
         {"{braces}", "{name}"},
         {"[open {name}", "open k"},
         {"{name", "k"},
-        {"\\", ""},
+        {"\\", "\\"},
+        {"{nothing:\\", ""},
+        {"{list<1/", ""},
     };
     autofree char *text = xstrdup(value_text);
     autojson *value = json_parse(text, strlen(text), NULL);
