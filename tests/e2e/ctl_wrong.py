@@ -104,7 +104,7 @@ ROWS = [
     ("skill install h100-cuda-kernels --agents codex --scope world", "project"),
     ("skill uninstall nosuch --agents codex", "nosuch", None), ("skill generate", "traces"),
     ("skill generate --trace nosuch.jsonl", "nosuch.jsonl"), ("skill generate --trace session.jsonl", "nothing to teach: session.jsonl is not a session in a known format", 1),
-    ("skill generate --from text.txt", "codex-rollout", 1), ("skill generate --from text.txt", "next      --document FILE", 1),
+    ("skill generate --from text.txt", "codex-rollout", 1), ("skill generate --from text.txt", "next      --teacher anthropic.NAME", 1),
     ("skill generate task", "next      --trace SESSION.jsonl", 1),
     ("skill generate task --model haiku", "haiku"), ("skill generate task --model other.m", "other"),
     ("skill evaluate", "NAME"), ("skill evaluate h100-cuda-kernels", "students"),
