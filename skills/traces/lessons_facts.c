@@ -7,6 +7,8 @@
 #include "base/work.h"
 #include "skills/lessons_tables.h"
 
+#include <ctype.h>
+
 #define MAX_LINKS 20u
 #define MAX_LIMITS 24u
 #define MAX_URL 300u
@@ -75,9 +77,48 @@ static void find_links(struct lessons *l, const struct steps *s,
 
 /* --- versions --- */
 
+/* A word of the part asks for it: "--version", "version". */
+static bool asks_version(const char *part) {
+    static const char *const words[] = {"--version", "-V", "-v", "version", NULL};
+    struct word_list l;
+    list_words(&l, part);
+    return any_of(i, 1, l.count, any_of(k, 0, 4, l.lens[i] == strlen(words[k]) &&
+                                                      memcmp(l.words[i], words[k], l.lens[i]) == 0));
+}
+
+/* The first part of the line that was asked for its version; or NULL. */
+static const char *asked_part(const struct command *c) {
+    size_t k = first_of(i, 0, c->count, asks_version(c->parts[i]));
+    return k < c->count ? c->parts[k] : NULL;
+}
+
+/* "v22.16.0" alone is told with the program that said it, the first that was asked. */
+static char *named_version(const struct lesson_step *e, const char *line, size_t len, bool first) {
+    bool alone = len && !memchr(line, ' ', len) && isdigit((unsigned char)line[*line == 'v']);
+    const char *part = alone && first ? asked_part(&e->command) : NULL;
+    if (alone && !part) {
+        return NULL;
+    }
+    return alone ? xasprintf("%.*s %.*s", (int)strcspn(part, BETWEEN_WORDS), part, (int)len, line)
+                 : lesson_cut(line, len, 200);
+}
+
+/* "~/.nvm/versions/node/v22.16.0/bin/node". */
+static bool is_within_path(const char *line, size_t len, size_t at) {
+    size_t from = at;
+    while (from && !isspace((unsigned char)line[from - 1])) {
+        from--;
+    }
+    size_t end = at + strcspn(line + at, " \t\n");
+    return end <= len && lesson_is_path(line + from, end - from);
+}
+
 static void add_limit(struct lessons *l, const struct steps *s,
-                      const struct lesson_step *e, const char *line, size_t len) {
-    autofree char *text = lesson_cut(line, len, 200);
+                      const struct lesson_step *e, const char *line, size_t len, bool first) {
+    autofree char *text = named_version(e, line, len, first);
+    if (!text) {
+        return;
+    }
     struct lesson *limit = lesson_list_find(&l->limits, text);
     if (!limit && l->limits.count < MAX_LIMITS) {
         limit = lesson_list_add(&l->limits);
@@ -91,13 +132,15 @@ static void add_limit(struct lessons *l, const struct steps *s,
 static void find_versions(struct lessons *l, const struct steps *s,
                           const struct lesson_step *e, const struct pattern *version) {
     size_t lines = 0, found = 0;
-    bool asks = strstr(e->text, "--version") || strstr(e->text, " -V") ||
-                strstr(e->text, " version");
+    size_t head = e->output && strncmp(e->output, "Exit code ", 10) == 0; /* a harness's */
+    bool asks = asked_part(&e->command) != NULL;
     for (const char *line = asks ? e->output : ""; *line && lines < MAX_LINES;
          line = text_next_line(line), lines++) {
         size_t len = strcspn(line, "\n");
-        if (len <= MAX_LINE && found < 3 && pattern_is_in(version, line, len)) {
-            add_limit(l, s, e, line, len);
+        struct pattern_match m;
+        bool is = len <= MAX_LINE && found < 3 && pattern_find(version, line, len, 0, &m) > 0;
+        if (is && !is_within_path(line, len, m.start[0])) {
+            add_limit(l, s, e, line, len, lines == head);
             found++;
         }
     }

@@ -367,7 +367,7 @@ static bool comes_back(const struct failure *f, const struct lesson *fix) {
 bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
-    if (is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
+    if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
         comes_back(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }

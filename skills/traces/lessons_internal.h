@@ -34,6 +34,8 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
 bool lesson_counts_failures(const struct lesson_reader *r, const char *output);
 /* Whether it says more than that a test failed: not "assert 201 == 400". */
 bool lesson_is_telling(const char *quote);
+/* "FAIL tests/a.spec.ts (15.4 s)". */
+bool lesson_is_heading(const char *quote);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
 /* The length of the sentence that begins here: behind its mark, or to the line's end. */

@@ -318,6 +318,12 @@ bool lesson_is_telling(const char *quote) {
     return told;
 }
 
+/* A test runner's line that says which file failed, and for how long it ran: no symptom. */
+bool lesson_is_heading(const char *quote) {
+    const char *file = is_crossed(quote) ? strchr(quote, '/') : NULL;
+    return file && !strpbrk(file, ":>\"'`");
+}
+
 /* "AssertionError" alone tells nobody what is wrong, nor does "Test failed!". */
 static bool says_something(const char *quote) {
     const char *second = strchr(quote, ' ');

@@ -217,11 +217,20 @@ void build_set_call(struct trace_build *b, struct trace_event *e, const char *ca
     }
 }
 
+/* A harness that refuses a call says so in a tag, also in formats without a sign of failure. */
+static bool is_refused(const char *s, size_t len) {
+    static const char tag[] = "<tool_use_error>";
+    return len >= sizeof tag && memcmp(s, tag, sizeof tag - 1) == 0;
+}
+
 struct trace_event *build_result(struct trace_build *b, const char *call, const char *s,
                                  size_t len) {
     struct trace_event *e = build_event(b, EVENT_RESULT);
     build_set_call(b, e, call);
     build_set_text(b, e, s, len);
+    if (is_refused(s, len)) {
+        build_failed(b, e);
+    }
     return e;
 }
 

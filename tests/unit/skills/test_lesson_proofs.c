@@ -471,6 +471,25 @@ Test(lesson_proofs, the_mend_that_the_person_asked_for_is_no_lesson) {
     cr_expect(eq(sz, told_change("Add a page.", "other.ts", "node repro.ts", raised), 1));
 }
 
+/* "FAIL file (15.4 s)" says where, and how long it took: no symptom that anybody looks for. */
+Test(lesson_proofs, the_heading_of_a_failed_file_is_no_error) {
+    static const char *const quotes[] = {"FAIL api tests/trips.spec.ts (15.423 s)",
+                                         "TypeError: findTrip is not a function"};
+    for (size_t i = 0; i < ARRAY_LEN(quotes); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Build it.");
+        run(&m, "bash run_tests.sh", 1, quotes[i]);
+        say(&m, "`findTrip` throws a plain error, but the handler needs an `AppError`.");
+        edit(&m, "src/trip.ts", "@@\n-  findTrip(new Error('x'));\n+  findTrip(new AppError('x'));\n", true);
+        run(&m, "bash run_tests.sh", 0, "3 passed");
+        learn(&l, &m);
+        cr_expect(l.fixes.count == i, "%zu: %zu", i, l.fixes.count);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 Test(lesson_proofs, who_silences_or_moves_mends_nothing) {
     static const char *const diffs[] = {
         "-limit = 5\n+try { limit = 5000 } catch (e) {}\n",

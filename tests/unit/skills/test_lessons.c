@@ -393,6 +393,30 @@ Test(lessons, versions_are_kept) {
     finish(&m);
 }
 
+/* A number alone is told with the program that said it; what a path holds is none. */
+Test(lessons, a_version_names_its_program) {
+    static const struct {
+        const char *command, *output, *told; /* NULL: nothing */
+    } cases[] = {
+        {"node --version && pnpm --version", "Exit code 1\nv22.16.0\nThis project wants yarn", "node v22.16.0"},
+        {"which node && node --version", "~/.nvm/versions/node/v14.21.3/bin/node\nv14.21.3", NULL},
+        {"cat nvm.sh | grep version", "# since v0.39.1 of nvm", NULL},
+        {"docker --version", "Docker version 29.3.0, build 1", "Docker version 29.3.0, build 1"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Look.");
+        run(&m, cases[i].command, 0, cases[i].output);
+        learn(&l, &m);
+        cr_assert(l.limits.count == (cases[i].told != NULL), "%zu: %zu", i, l.limits.count);
+        const char *told = l.limits.count ? l.limits.list[0].key : "", *want = cases[i].told ? cases[i].told : "";
+        cr_expect(strcmp(told, want) == 0, "%zu: %s", i, told);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 Test(lessons, the_digest_keeps_to_its_budget_and_cites) {
     struct maker m = {0};
     struct lessons l;

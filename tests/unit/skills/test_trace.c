@@ -281,6 +281,30 @@ Test(trace, a_sub_agent_of_a_message_dump_calls_and_gets_results) {
     trace_finish(&t);
 }
 
+/* A format without a sign of failure: the tag of the harness is one. */
+Test(trace, an_edit_that_the_harness_refused_has_failed) {
+    static const char s[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"Mend it.\"},"
+        "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"c1\",\"function\":{"
+        "\"name\":\"Edit\",\"arguments\":\"{\\\"file_path\\\":\\\"a.ts\\\",\\\"old_string\\\":\\\"x\\\","
+        "\\\"new_string\\\":\\\"y\\\"}\"}},{\"id\":\"c2\",\"function\":{"
+        "\"name\":\"Edit\",\"arguments\":\"{\\\"file_path\\\":\\\"b.ts\\\",\\\"old_string\\\":\\\"x\\\","
+        "\\\"new_string\\\":\\\"y\\\"}\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":"
+        "\"<tool_use_error>File has not been read yet.</tool_use_error>\"},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Updated: <tool_use_error>\"}]}";
+    struct trace t = read_text(s, sizeof s - 1);
+    bool refused[2] = {false, true};
+    size_t edits = 0;
+    for (size_t i = 0; i < t.count; i++) {
+        if (t.events[i].kind == EVENT_EDIT && edits < 2) {
+            refused[edits++] = t.events[i].is_error;
+        }
+    }
+    cr_expect(edits == 2 && refused[0] && !refused[1], "%zu", edits);
+    trace_finish(&t);
+}
+
 /* The end of a session, cut off from its first line. */
 Test(trace, the_end_of_a_pi_session_is_known_by_its_messages) {
     static const char s[] =
