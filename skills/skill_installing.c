@@ -397,7 +397,8 @@ static void on_fetched(struct repository_copy *copy, const struct err *err, void
         call_stopped(in->call);
     } else {
         call_fail(in->call, err->code == -ENOENT ? CALL_NOT_FOUND : CALL_REFUSED,
-                  in->is_archive ? "no_archive" : "no_repository", NULL, "%s", err->msg);
+                  in->is_archive ? "no_archive" : "no_repository", "nothing was installed",
+                  "%s", err->msg);
     }
     installing_free(in);
 }

@@ -85,8 +85,7 @@ static int show_error(struct asker *a, const json_t *error) {
         strncmp(message, "missing parameter", strlen("missing parameter")) == 0) {
         return missing_error(a, message);
     }
-    bool usage = !*reason && json_get_integer(error, "code", 0) == INVALID_PARAMS;
-    if (!hint && usage) {
+    if (!hint && !missing && json_get_integer(error, "code", 0) == INVALID_PARAMS) {
         return asker_wrong_usage(a, message);
     }
     terminal_error(&a->terminal, "%s", message);

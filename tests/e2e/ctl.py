@@ -82,7 +82,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "get", "nope"], r"hint: upskillctl skill find .*; upskillctl skill list "),
                            (["run", "show", "latest"], r"no evaluation is on record.*upskillctl skill evaluate makes"),
                            (["--log"], r"--log"),
-                           (["skill", "install", "https://127.0.0.1:1/x.git@main", "--agents", "codex"], r"cannot be read: [^\n]*\n\Z"),
+                           (["skill", "install", "https://127.0.0.1:1/x.git@main", "--agents", "codex"], r"cannot be read: [^\n]*\nhint: nothing was installed\n\Z"),
                            (["call"], r"call METHOD"),
                            (["call", "kernel/check", "{\"source\":"], r"not JSON")):
         code, out, err = room.run(*words)
