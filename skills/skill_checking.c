@@ -118,7 +118,8 @@ static void check_path(struct call *call, char *path) {
         check_skill(call, path);
     } else {
         call_fail(call, CALL_NOT_FOUND, "no_skill",
-                  "a skill's folder has SKILL.md, a kernel project's build.toml",
+                  "the folders in it are not searched: name a skill's own, which has "
+                  "SKILL.md, or a kernel project's, which has build.toml",
                   "%.200s has no SKILL.md", path);
     }
 }
