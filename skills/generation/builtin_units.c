@@ -104,16 +104,31 @@ static void add_left_out(struct buf *b, const char *from, const char *to) {
     }
 }
 
+/* What the tool is to be asked for stands behind the command, as a comment, and is told in
+ * a line of its own: typed there it would do nothing. */
+static void add_command_change(struct buf *b, const struct lesson_change *c, bool again) {
+    const char *asked = strstr(c->to, "  # ");
+    autofree char *command =
+        xstrndup(c->to, asked ? (size_t)(asked - c->to) : strlen(c->to));
+    bool same = strcmp(command, c->from) == 0;
+    if (!again && !same) {
+        markdown_command(b, "Instead of", c->from, ",");
+    }
+    markdown_command(b, again ? "or" : same ? "Run" : "run", command, "");
+    if (asked) {
+        buf_adds(b, "In the tool's call, ask for ");
+        markdown_span(b, asked + 4, 200);
+        buf_adds(b, ".\n");
+    }
+    add_left_out(b, c->from, command);
+}
+
 static void add_change(struct buf *b, const struct lesson_change *c, bool again) {
     autobuf shown = BUF_INIT(MAX_UNIT);
     bool typed;
     switch (c->kind) {
     case CHANGE_COMMAND:
-        if (!again) {
-            markdown_command(b, "Instead of", c->from, ",");
-        }
-        markdown_command(b, again ? "or" : "run", c->to, "");
-        add_left_out(b, c->from, c->to);
+        add_command_change(b, c, again);
         break;
     case CHANGE_RUN:
         markdown_command(b, "Fix: first run", c->to, "");

@@ -363,12 +363,19 @@ static bool comes_back(const struct failure *f, const struct lesson *fix) {
     return false;
 }
 
+/* Another selection of tests, in which the one that failed passes or is not run, mends
+ * nothing. */
+static bool only_selects(const struct failure *f, const struct lesson *fix) {
+    return lesson_is_test_result(f->error->quote) &&
+           list_any(c, fix->changes, fix->change_count, c->kind == CHANGE_COMMAND);
+}
+
 /* The fix, which is explained, is told: it is taken over. False if something speaks against it. */
 bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
-        comes_back(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
+        comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }
     lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);

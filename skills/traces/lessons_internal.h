@@ -34,6 +34,7 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
 bool lesson_counts_failures(const struct lesson_reader *r, const char *output);
 /* Whether it says more than that a test failed: not "assert 201 == 400". */
 bool lesson_is_telling(const char *quote);
+bool lesson_is_test_result(const char *quote); /* "FAILED Api > logout", "✗ it adds" */
 /* "FAIL tests/a.spec.ts (15.4 s)". */
 bool lesson_is_heading(const char *quote);
 /* The sentence that best explains something, or NULL. */

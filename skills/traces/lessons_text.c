@@ -302,6 +302,10 @@ static bool is_crossed(const char *line) {
     return is_marked(line, crosses) || (strncmp(line, "FAIL", 4) == 0 && !isalnum((unsigned char)line[4]));
 }
 
+bool lesson_is_test_result(const char *quote) {
+    return is_crossed(quote) || strncmp(quote, "FAILED ", 7) == 0;
+}
+
 bool lesson_is_telling(const char *quote) {
     if (is_logged(quote, strlen(quote)) || is_crossed(quote)) {
         return false;

@@ -104,7 +104,7 @@ Test(install_diff, files_that_end_one_side_are_named) {
         }
         autofree char *diff = diff_of_folders();
         const char *what =
-            removed ? "would be removed (-1 +0 lines)" : "new (-0 +1 lines)";
+            removed ? "would be removed (-1 +0 line)" : "new (-0 +1 line)";
         autofree char *want = xasprintf("m.txt: %s\nx.txt: %s\ny.txt: %s\nz.txt: %s\n\n",
                                         what, what, what, what);
         cr_expect(strncmp(diff, want, strlen(want)) == 0, "%s", diff);
@@ -152,8 +152,8 @@ Test(install_diff, a_difference_of_folders_names_each_file_once) {
     cr_assert(zero(int, chmod("then/run.sh", 0755)));
     autofree char *diff = diff_of_folders();
     cr_expect(eq(str, diff,
-                 "a.txt: would change\nb.txt: would be removed (-1 +0 lines)\n"
-                 "c.txt: new (-0 +1 lines)\nrun.sh: would change\n\n"
+                 "a.txt: would change\nb.txt: would be removed (-1 +0 line)\n"
+                 "c.txt: new (-0 +1 line)\nrun.sh: would change\n\n"
                  "--- installed/a.txt\n+++ new/a.txt\n(binary)\n"
                  "--- installed/b.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n"
                  "--- /dev/null\n+++ new/c.txt\n@@ -0,0 +1,1 @@\n+came\n"
@@ -173,7 +173,7 @@ Test(install_diff, of_many_files_that_differ_twenty_are_named) {
         const char *more = strstr(diff, "more files");
         cr_expect(c ? more && strncmp(more - 4, "\n(3 more files)\n\n", 17) == 0 : !more,
                   "%s", diff);
-        cr_expect(strstr(diff, "\nf19: new (-0 +1 lines)\n") &&
+        cr_expect(strstr(diff, "\nf19: new (-0 +1 line)\n") &&
                   !strstr(diff, "f20: new"));
     }
 }

@@ -312,6 +312,18 @@ static size_t told_unless_back(bool back, bool edits) {
     return count;
 }
 
+Test(lesson_proofs, another_selection_of_tests_mends_none) {
+    static const char failed[] = "  FAILED  Tests\\Api\\CatalogTest > it lists   QueryException";
+    struct maker m = {0};
+    struct lessons l;
+    run(&m, "php artisan test --filter=CatalogTest", 1, failed);
+    run(&m, "php artisan test --filter=it_needs_a_login", 0, "Tests:  1 passed");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
+
 Test(lesson_proofs, an_error_that_comes_back_by_itself_was_not_ended) {
     cr_expect(eq(sz, told_unless_back(false, false), 1));
     cr_expect(eq(sz, told_unless_back(true, false), 0));
