@@ -232,20 +232,6 @@ static bool states_rule(const char *quote) {
     return !strpbrk(at, "'\"`()0123456789") && text_count(at, strlen(at), ' ') >= 4;
 }
 
-/* What stands in quotes, a line each. */
-static char *quoted_in(const char *text) {
-    struct buf out = BUF_INIT(LESSON_MAX_LINE);
-    for (const char *at = text; *at; at++) {
-        bool opens = strchr("'\"`", *at) && (at == text || !isalnum((unsigned char)at[-1]));
-        const char *end = opens ? strchr(at + 1, *at) : NULL;
-        if (end) {
-            buf_addf(&out, "%.*s\n", (int)(end - at - 1), at + 1);
-            at = end;
-        }
-    }
-    return buf_detach(&out);
-}
-
 /* The first run of the command since it last passed. */
 static size_t first_failure(const struct failure *f) {
     size_t first = f->last;
@@ -271,7 +257,7 @@ static bool is_exception(const char *quote) {
  * only quote names that the session had written: the rule that was broken is the program's. */
 static bool breaks_rule(const struct failure *f, const struct lesson *fix, const char *known) {
     const struct lesson_change *c = fix->changes;
-    autofree char *quoted = quoted_in(f->error->quote);
+    autofree char *quoted = lesson_quoted(f->error->quote);
     return fix->change_count == 1 && c->path && *c->to == '-' &&
            strstr(c->to, "\n+") && text_count(c->to, strlen(c->to), '\n') <= MAX_OWN &&
            !is_exception(f->error->quote) &&
@@ -375,12 +361,13 @@ bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f)
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
-        comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
+        comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) ||
+        lesson_is_advised(fix, failed->output) || !lesson_is_proven(fix, f)) {
         return false;
     }
     lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);
     fix->key = xstrdup(f->error->normal);
-    fix->quote = xstrdup(last_quote(f));
+    fix->quote = lesson_whole_quote(f->r, fix, last_quote(f), failed->output);
     fix->context = part_text(failed, failed);
     fix->verified_by = part_text(failed, success);
     add_check(l, f->s, success, fix);

@@ -283,6 +283,13 @@ bool lesson_explain_said(struct lesson *fix, const struct failure *f);
 char *lesson_technical(const char *text);
 /* Whether a reader sees what was changed: both sides of it, and few lines. */
 bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
+/* What stands in quotes, a line each. */
+char *lesson_quoted(const char *text);
+/* All that comes stands in the failed run's output: who reads that knows it (lessons_quote.c). */
+bool lesson_is_advised(const struct lesson *fix, const char *output);
+/* An error's line that names nothing, with the one behind it that says what the changes say. */
+char *lesson_whole_quote(const struct lesson_reader *r, const struct lesson *fix, const char *quote,
+                         const char *output);
 /* A line that comes hides an error, or what reports it: it is still there. */
 bool lesson_silences(const struct lesson_reader *r, const struct lesson *fix);
 bool lesson_is_prose(const char *path); /* a file for people */

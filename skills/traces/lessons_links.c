@@ -198,13 +198,36 @@ static size_t place_distance(const struct lesson_step *failed, size_t error, con
     return best;
 }
 
+/* Both sides of the change have a name of code that the error quotes: its lines are written otherwise. */
+static bool rewrites_quoted(const char *quote, const char *diff) {
+    autofree char *quoted = lesson_quoted(quote);
+    for (const char *at = quoted; *at; at = text_next_line(at)) {
+        autofree char *name = xstrndup(at, strcspn(at, "\n"));
+        size_t len = strlen(name);
+        bool code = len && token_length(name) == len &&
+                    any_of(i, 1, len, isupper((unsigned char)name[i]) || name[i] == '_');
+        bool gone = false, come = false;
+        for (const char *line = diff; code && *line; line = text_next_line(line)) {
+            autofree char *text = xstrndup(line, strcspn(line, "\n"));
+            bool has = lesson_has_word(text + 1, name);
+            gone |= has && *text == '-';
+            come |= has && *text == '+';
+        }
+        if (gone && come) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum lesson_link lesson_link(const struct lesson_step *failed, const struct lesson_error *error,
                              const char *told, const char *path, const char *diff) {
     const char *base = path_basename(path);
     size_t index = first_of(i, 0, failed->error_count,
                             strcmp(failed->errors[i].normal, error->normal) == 0);
     autofree char *names = lesson_differing(diff);
-    if (lesson_names(told, names, failed->text) || names_version(told, names)) {
+    if (lesson_names(told, names, failed->text) || names_version(told, names) ||
+        rewrites_quoted(error->quote, diff)) {
         return LINK_NAME;
     }
     bool here = *base && (strstr(failed->text, base) || strstr(error->quote, base) ||
