@@ -1,6 +1,8 @@
 /* Names that two texts share. */
 #include "skills/traces/lessons_internal.h"
 
+#include "base/buf.h"
+
 #include <ctype.h>
 #include <strings.h>
 
@@ -94,4 +96,17 @@ bool lesson_has_word(const char *text, const char *word) {
         }
     }
     return false;
+}
+
+char *lesson_quoted(const char *text) {
+    struct buf out = BUF_INIT(LESSON_MAX_LINE);
+    for (const char *at = text; *at; at++) {
+        bool opens = strchr("'\"`", *at) && (at == text || !isalnum((unsigned char)at[-1]));
+        const char *end = opens ? strchr(at + 1, *at) : NULL;
+        if (end) {
+            buf_addf(&out, "%.*s\n", (int)(end - at - 1), at + 1);
+            at = end;
+        }
+    }
+    return buf_detach(&out);
 }

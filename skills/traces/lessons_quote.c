@@ -2,7 +2,6 @@
  * program itself had told the remedy. */
 #include "skills/traces/lessons_internal.h"
 
-#include "base/buf.h"
 #include "base/find.h"
 #include "base/pattern.h"
 #include "base/text.h"
@@ -12,19 +11,6 @@
 #define LEAST_ADVISED 8u   /* bytes of a line that nothing else is spelt like */
 #define BEHIND_LINES 24u   /* of an output, behind an error */
 #define LONG_LINE 260u     /* bytes of one that is told */
-
-char *lesson_quoted(const char *text) {
-    struct buf out = BUF_INIT(LESSON_MAX_LINE);
-    for (const char *at = text; *at; at++) {
-        bool opens = strchr("'\"`", *at) && (at == text || !isalnum((unsigned char)at[-1]));
-        const char *end = opens ? strchr(at + 1, *at) : NULL;
-        if (end) {
-            buf_addf(&out, "%.*s\n", (int)(end - at - 1), at + 1);
-            at = end;
-        }
-    }
-    return buf_detach(&out);
-}
 
 /* The text is a line of the output, behind a mark of the compiler's, "12 + " or "+ ". */
 static bool shows_line(const char *output, const char *text) {
