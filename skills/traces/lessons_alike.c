@@ -102,7 +102,7 @@ static bool speaks(const char *quote, const char *program, size_t len) {
 /* It stands in quotes, before a colon or at the end: `unknown option "-x"`, "not found: python". */
 bool lesson_is_named(const char *quote, const char *word) {
     size_t len = strlen(word);
-    for (const char *at = quote; (at = strstr(at, word)); at += len) {
+    for (const char *at = quote; len && (at = strstr(at, word)); at += len) {
         const char *end = at + len;
         bool whole = (at == quote || (!is_letter(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
                      !is_letter(*end) && *end != '-';
@@ -235,6 +235,67 @@ bool lesson_is_wrapped(const char *quote, const char *from, const char *to) {
     bool rights = strncmp(to, "sudo" BETWEEN_WORDS, 5) == 0;
     bool set = behind && is_setting(to, strcspn(to, BETWEEN_WORDS));
     return (behind && !set && !rights) || any_of(i, 1, b.count, memmem(b.words[i], b.lens[i], text, strlen(text)));
+}
+
+/* --- the same thing under another name --- */
+
+/* One stands in the other between its joints: "api" in "repo-api-1". */
+static bool is_part_name(const char *name, size_t len, const char *whole, size_t whole_len) {
+    const char *at = len >= LEAST_CONTENT ? memmem(whole, whole_len, name, len) : NULL;
+    return at && len < whole_len && (at == whole || strchr("-_.", at[-1])) &&
+           (at + len == whole + whole_len || strchr("-_.", at[len]));
+}
+
+/* Both are a name and the very rest behind a joint, "repo-api-1:/app" and "api:/app". */
+static bool renames(const char *quote, const char *a, size_t a_len, const char *b, size_t b_len) {
+    size_t i = first_of(k, 0, a_len, strchr(":@=", a[k])), k = first_of(n, 0, b_len, strchr(":@=", b[n]));
+    autofree char *name = xstrndup(a, i);
+    bool rest = i >= LEAST_CONTENT && i < a_len && a_len - i == b_len - k && memcmp(a + i, b + k, a_len - i) == 0;
+    return rest && lesson_is_named(quote, name) &&
+           (is_part_name(a, i, b, k) || is_part_name(b, k, a, i));
+}
+
+/* "./src", "src/". */
+static bool is_same_path(const char *a, size_t a_len, const char *b, size_t b_len) {
+    const char *const begin[] = {a, b};
+    const char *from[] = {a, b};
+    size_t len[] = {a_len, b_len};
+    for (size_t i = 0; i < 2; i++) {
+        from[i] += len[i] > 2 && memcmp(begin[i], "./", 2) == 0 ? 2 : 0;
+        len[i] -= (size_t)(from[i] - begin[i]);
+        len[i] -= len[i] > 1 && from[i][len[i] - 1] == '/';
+    }
+    return len[0] == len[1] && memcmp(from[0], from[1], len[0]) == 0;
+}
+
+bool lesson_is_renamed(const char *quote, const char *from, const char *to) {
+    struct word_list a, b;
+    list_words(&a, from);
+    list_words(&b, to);
+    size_t renamed = 0;
+    for (size_t i = 0; a.count == b.count && i < a.count; i++) {
+        if (renames(quote, a.words[i], a.lens[i], b.words[i], b.lens[i])) {
+            renamed++;
+        } else if (!is_same_path(a.words[i], a.lens[i], b.words[i], b.lens[i])) {
+            return false;
+        }
+    }
+    return renamed > 0;
+}
+
+bool lesson_is_run_by_path(const char *quote, const char *from, const char *to) {
+    struct word_list a, b;
+    list_words(&a, from);
+    list_words(&b, to);
+    if (a.count < 2 || b.count + 1 != a.count || !lesson_is_path(b.words[0], b.lens[0])) {
+        return false;
+    }
+    const char *base = b.words[0];
+    size_t len = b.lens[0];
+    base_of(&base, &len);
+    autofree char *name = xstrndup(a.words[1], a.lens[1]);
+    return len == a.lens[1] && memcmp(base, name, len) == 0 && lesson_has_word(quote, name) &&
+           all_of(i, 2, a.count, a.lens[i] == b.lens[i - 1] && memcmp(a.words[i], b.words[i - 1], a.lens[i]) == 0);
 }
 
 /* Behind NAME=value in front. */

@@ -165,6 +165,11 @@ bool lesson_is_without(const char *quote, const char *key, const struct word_lis
 /* The word stands in quotes, before a colon or at the end. */
 bool lesson_is_named(const char *quote, const char *word);
 bool lesson_is_wrapped(const char *quote, const char *from, const char *to);
+/* The same with another name for what the error names, one of which is part of the other:
+ * `cp a repo-api-1:/b` and `cp a api:/b`. */
+bool lesson_is_renamed(const char *quote, const char *from, const char *to);
+/* What another program was to find, which the error names, by its path: `npx tsc -b` and `./bin/tsc -b`. */
+bool lesson_is_run_by_path(const char *quote, const char *from, const char *to);
 bool lesson_adds_hinted(const struct lesson_step *failed, const char *from, const char *to);
 bool lesson_adds_options(const char *from, const char *to);
 const char *lesson_behind_settings(const char *part);
@@ -283,7 +288,7 @@ bool lesson_explain_said(struct lesson *fix, const struct failure *f);
 char *lesson_technical(const char *text);
 /* Whether a reader sees what was changed: both sides of it, and few lines. */
 bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
-/* What stands in quotes, a line each. */
+/* What stands in quotes, a line each (lessons_names.c). */
 char *lesson_quoted(const char *text);
 /* All that comes stands in the failed run's output: who reads that knows it (lessons_quote.c). */
 bool lesson_is_advised(const struct lesson *fix, const char *output);

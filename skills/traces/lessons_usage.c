@@ -23,6 +23,7 @@ struct usage {
     size_t at, end;        /* the failed run and the one that passed */
     const char *from, *to; /* their parts */
     const char *program;   /* of the first, with its own command: "npm run lint" */
+    bool single; /* the later part stands for its whole line, all of which is changed alike */
     const char *front; /* what the later line ran before the very part; or NULL */
     const struct lesson_error *error;
     const char *tried[MAX_TRIED]; /* parts that failed in between */
@@ -114,6 +115,26 @@ static bool finds_named(struct usage *u, const char *from, const char *to, bool 
     return false;
 }
 
+/* The same part with another name in it, or run by its path. */
+static bool finds_same(struct usage *u, const struct lesson_step *now) {
+    const struct lesson_step *failed = &u->s->list[u->at];
+    for (size_t k = 0; k < failed->command.count; k++) {
+        for (size_t i = 0; i < now->command.count; i++) {
+            u->from = failed->command.parts[k];
+            u->to = now->command.parts[i];
+            u->program = failed->command.keys[k];
+            u->error = list_find(e, failed->errors, failed->error_count,
+                                 lesson_is_renamed(e->quote, u->from, u->to) ||
+                                     lesson_is_run_by_path(e->quote, u->from, u->to));
+            if (u->error) {
+                u->single = lesson_is_renamed(u->error->quote, u->from, u->to);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The part that failed, and the one of the later run that took its place. */
 static bool finds_parts(struct usage *u, const struct lesson_step *now, bool next) {
     const struct lesson_step *failed = &u->s->list[u->at];
@@ -128,7 +149,7 @@ static bool finds_parts(struct usage *u, const struct lesson_step *now, bool nex
             }
         }
     }
-    if (next && finds_front(u, now)) {
+    if (next && (finds_same(u, now) || finds_front(u, now))) {
         return true;
     }
     u->from = lesson_failed_part(failed);
@@ -237,8 +258,8 @@ static bool moves(const struct usage *u) {
 
 static bool is_tellable(const struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
-    size_t typed = u->front ? strlen(u->front) : 0;
-    for (size_t i = 0; i < now->command.count && !u->front; i++) {
+    size_t typed = u->front ? strlen(u->front) : u->single ? strlen(u->to) : 0;
+    for (size_t i = 0; i < now->command.count && !u->front && !u->single; i++) {
         typed += strlen(now->command.parts[i]);
     }
     return strlen(u->from) <= MAX_TYPED && typed <= MAX_TYPED &&
@@ -284,7 +305,7 @@ static char *typed_instead(const struct usage *u) {
     struct buf out = BUF_INIT(MAX_TYPED * COMMAND_MAX_PARTS * 2);
     for (size_t i = 0; i < now->count; i++) {
         const char *part = now->parts[i];
-        if (part == u->to || !has_part(failed, part)) {
+        if (part == u->to || (!u->single && !has_part(failed, part))) {
             autofree char *text = command_part_text(part);
             buf_addf(&out, "%s%s", out.len ? " && " : "", text);
         }

@@ -109,6 +109,32 @@ Test(lesson_usage, dead_ends_are_told_with_what_works) {
     finish(&m);
 }
 
+/* The same thing under another name, and a program that a runner did not find. */
+Test(lesson_usage, a_name_that_is_part_of_the_other_is_told) {
+    static const char missing[] = "no container found for service \"repo-api-1\"";
+    static const char tsc[] = "npm warn exec This is not the tsc command you are looking for";
+    static const struct told cases[] = {
+        {"docker compose cp ./src repo-api-1:/app/src && docker compose cp ./t repo-api-1:/app/t", missing,
+         "docker compose cp src/ api:/app/src && docker compose cp t/ api:/app/t", "Copied",
+         "docker compose cp ./src repo-api-1:/app/src", "docker compose cp src/ api:/app/src"},
+        /* another thing */
+        {"docker compose cp ./src repo-api-1:/app/src", missing, "docker compose cp ./src web:/app/src", "Copied",
+         NULL, NULL},
+        /* to another place */
+        {"docker compose cp ./src repo-api-1:/app/src", missing, "docker compose cp ./src api:/tmp/src", "Copied",
+         NULL, NULL},
+        /* a word that begins with the joint */
+        {"docker compose cp ./src :/app/src", missing, "docker compose cp ./src api:/app/src", "Copied", NULL, NULL},
+        {"npx tsc --noEmit", tsc, "./node_modules/.bin/tsc --noEmit", "", "npx tsc --noEmit",
+         "./node_modules/.bin/tsc --noEmit"},
+        /* it does something else */
+        {"npx tsc --noEmit", tsc, "./node_modules/.bin/tsc --init", "", NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check(&cases[i], i);
+    }
+}
+
 /* What the line runs first is a lesson where the agent names in code what the error says, and that. */
 Test(lesson_usage, a_step_that_the_agent_names_with_the_error) {
     static const char *const turns[] = {"仅剩对已删除的 `GridMap.gd` 的缓存。清理 `.godot`，再导入。",
