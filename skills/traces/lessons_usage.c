@@ -15,6 +15,7 @@
 #define MAX_TYPED 300u /* bytes of a command that is told */
 #define MAX_TRIED 3u
 #define MAX_TURN 600u    /* bytes of a turn that says little else */
+#define LEAST_ID 8u      /* bytes of a word that only a listing knows */
 #define LEAST_FAILED 3u  /* runs, where nothing but settings differ from one that passed */
 
 struct usage {
@@ -24,6 +25,7 @@ struct usage {
     const char *from, *to; /* their parts */
     const char *program;   /* of the first, with its own command: "npm run lint" */
     bool single; /* the later part stands for its whole line, all of which is changed alike */
+    size_t lister;     /* the step of `front` that printed an id, with which `to` passed; or 0 */
     const char *front; /* what the later line ran before the very part; or NULL */
     const struct lesson_error *error;
     const char *tried[MAX_TRIED]; /* parts that failed in between */
@@ -232,6 +234,62 @@ static bool finds_end(struct usage *u) {
     return false;
 }
 
+/* The only word at which the two differ: the error names it, and in its place stands an id. Or NULL. */
+static char *id_instead(struct usage *u, const char *part) {
+    struct word_list a, b;
+    size_t at = 0, differ = 0;
+    list_words(&a, u->from);
+    list_words(&b, part);
+    for (size_t i = 0; a.count == b.count && i < a.count; i++) {
+        bool same = a.lens[i] == b.lens[i] && memcmp(a.words[i], b.words[i], a.lens[i]) == 0;
+        at = same ? at : i;
+        differ += !same;
+    }
+    if (differ != 1 || at == 0 || b.lens[at] < LEAST_ID || lesson_is_path(b.words[at], b.lens[at])) {
+        return NULL;
+    }
+    autofree char *gone = xstrndup(a.words[at], a.lens[at]), *came = xstrndup(b.words[at], b.lens[at]);
+    u->error = *gone ? error_naming(&u->s->list[u->at], gone) : NULL;
+    bool id = strpbrk(came, "0123456789") && !strpbrk(came, " \n") && *came != '-';
+    return u->error && id ? take(came) : NULL;
+}
+
+/* The step in which the same program printed the id: it is to be asked for it. Or 0. */
+static size_t who_lists(const struct usage *u, const char *id, size_t end) {
+    size_t program = strcspn(u->from, BETWEEN_WORDS) + 1;
+    for (size_t i = u->at + 1; i < end; i++) {
+        const struct lesson_step *e = &u->s->list[i];
+        bool ran = e->kind == STEP_RUN && e->command.count && !e->failed && e->output;
+        const char *part = ran ? lesson_failed_part(e) : "";
+        if (ran && lesson_has_word(e->output, id) && !strstr(e->text, id) &&
+            strncmp(part, u->from, program) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* The first run that passed with an id which the program itself had listed. */
+static bool finds_listed(struct usage *u) {
+    const struct lesson_step *list = u->s->list;
+    u->from = lesson_failed_part(&list[u->at]);
+    u->front = NULL;
+    u->tried_count = 0;
+    u->single = false;
+    for (u->end = u->at + 1; u->end < u->s->count && u->end <= u->at + REACH; u->end++) {
+        const struct lesson_step *e = &list[u->end];
+        const char *part = step_is_run(e) && e->command.count && !e->failed ? lesson_failed_part(e) : "";
+        autofree char *id = *part ? id_instead(u, part) : NULL;
+        u->lister = id ? who_lists(u, id, u->end) : 0;
+        u->front = u->lister ? lesson_failed_part(&list[u->lister]) : NULL;
+        u->to = part;
+        if (u->front || is_broken_off(u, e)) {
+            return u->front && !lesson_shows(e, u->error);
+        }
+    }
+    return false;
+}
+
 /* What failed passed later as it was, or what passed failed with that error. */
 static bool is_refuted(const struct usage *u) {
     for (size_t i = u->at + 1; i < u->s->count && i < u->at + LESSONS_REACH; i++) {
@@ -320,7 +378,8 @@ static void add_usage(struct lessons *l, const struct usage *u) {
     *fix = (struct lesson){.key = xstrdup(u->error->normal),
                            .quote = xstrdup(u->error->quote),
                            .context = command_part_text(u->from),
-                           .verified_by = u->front ? command_part_text(u->from) : xstrdup(typed),
+                           .verified_by = u->front ? command_part_text(u->lister ? u->to : u->from)
+                                                   : xstrdup(typed),
                            .cause = reason_of(u),
                            .tried = list_tried(u),
                            .seen = 1};
@@ -328,7 +387,8 @@ static void add_usage(struct lessons *l, const struct usage *u) {
     c->from = u->front ? NULL : xstrdup(fix->context);
     c->to = take(typed);
     lessons_add_evidence(&fix->evidence, u->s->trace, failed->result_event, EVIDENCE_ERROR);
-    lessons_add_evidence(&fix->evidence, u->s->trace, now->event, EVIDENCE_CHANGE);
+    lessons_add_evidence(&fix->evidence, u->s->trace, u->lister ? u->s->list[u->lister].event : now->event,
+                         EVIDENCE_CHANGE);
     lessons_add_evidence(&fix->evidence, u->s->trace, now->result_event, EVIDENCE_PROOF);
 }
 
@@ -350,7 +410,7 @@ void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at,
     bool may = step_is_run(failed) && failed->failed && failed->command.count &&
                failed->error_count && l->fixes.count < LESSONS_MAX_FIXES &&
                !is_told(l, s, failed->result_event);
-    if (may && finds_end(&u) && !is_told(l, s, s->list[u.end].event) && is_tellable(&u) &&
+    if (may && (finds_end(&u) || finds_listed(&u)) && !is_told(l, s, s->list[u.end].event) && is_tellable(&u) &&
         !is_refuted(&u)) {
         add_usage(l, &u);
     }

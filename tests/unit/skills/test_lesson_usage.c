@@ -135,6 +135,43 @@ Test(lesson_usage, a_name_that_is_part_of_the_other_is_told) {
     }
 }
 
+/* An id that only a listing knows: the listing is the lesson. */
+Test(lesson_usage, what_lists_the_id_is_told) {
+    static const struct {
+        const char *failed, *list, *output, *passed;
+        bool told;
+    } cases[] = {
+        {"oc export session", "oc session list", "ID      Title\nses_1c585eb98ffe  Rust", "oc export ses_1c585eb98ffe", true},
+        /* it was printed by another program, or by none */
+        {"oc export session", "sqlite3 db .dump", "ses_1c585eb98ffe", "oc export ses_1c585eb98ffe", false},
+        {"oc export session", "oc session list", "ses_99f85eb98ffe", "oc export ses_1c585eb98ffe", false},
+        /* the error names another word */
+        {"oc export chat", "oc session list", "ses_1c585eb98ffe", "oc export ses_1c585eb98ffe", false},
+        /* it does something else */
+        {"oc export session", "oc session list", "ses_1c585eb98ffe", "oc import ses_1c585eb98ffe", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Export it.");
+        run(&m, cases[i].failed, 1, "Error: Session not found: session");
+        run(&m, cases[i].list, 0, cases[i].output);
+        run(&m, cases[i].passed, 0, "done");
+        learn(&l, &m);
+        cr_assert(l.fixes.count == cases[i].told, "%zu: %zu", i, l.fixes.count);
+        if (cases[i].told) {
+            const struct lesson *fix = l.fixes.list;
+            cr_expect(fix->changes->kind == CHANGE_RUN);
+            cr_expect(eq(str, fix->changes->to, "oc session list"));
+            cr_expect(eq(str, fix->context, "oc export session"));
+            cr_expect(eq(str, fix->verified_by, "oc export ses_1c585eb98ffe"));
+            cr_expect(eq(sz, fix->evidence.list[1].event, 4));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 /* What the line runs first is a lesson where the agent names in code what the error says, and that. */
 Test(lesson_usage, a_step_that_the_agent_names_with_the_error) {
     static const char *const turns[] = {"仅剩对已删除的 `GridMap.gd` 的缓存。清理 `.godot`，再导入。",
