@@ -91,3 +91,39 @@ Test(lesson_quote, the_advice_of_the_compiler_is_no_lesson) {
     check(&(struct told){advised, {diff}, NULL, 0}, 0);
     check(&(struct told){error, {diff}, quote, 1}, 1);
 }
+
+/* Only a line that was taken away whole is brought back; what is to be typed otherwise is no check. */
+Test(lesson_quote, a_part_of_a_line_that_went_is_no_attempt) {
+    static const char *const gone[] = {"@@\n-    Ok(())\n+    run()\n", "@@\n-    return Ok(());\n+    run()\n"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Check it.");
+        edit(&m, "src/main.rs", gone[i], true);
+        run(&m, "cargo check", 1, "error[E0308]: mismatched types\n --> src/main.rs:4:9\n  |\n4 |         break;\n"
+                                  "  |         ^^^^^ expected `Result<(), Error>`, found `()`\n");
+        edit(&m, "src/main.rs", "@@\n-        break;\n+        return Ok(());\n", true);
+        run(&m, "cargo check", 0, "Finished");
+        learn(&l, &m);
+        cr_expect(l.fixes.count == (i == 0), "%zu: %zu", i, l.fixes.count);
+        cr_expect(l.commands.count == (i == 0), "%zu: %zu", i, l.commands.count);
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
+Test(lesson_quote, what_is_typed_otherwise_is_no_check) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Check it.");
+    run(&m, COMMAND, 2, "src/group.ts(9,4): error TS2339: Property 'QueryTypes' does not exist on type 'Function'.");
+    edit(&m, "src/group.ts", "@@\n-  type: sequelize.constructor.QueryTypes,\n+  type: QueryTypes.SELECT,\n", true);
+    run(&m, COMMAND, 0, "");
+    run(&m, COMMAND, 1, "This is not the tsc command you are looking for");
+    run(&m, "./node_modules/.bin/tsc --noEmit", 0, "");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 2));
+    cr_expect(eq(sz, l.commands.count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
