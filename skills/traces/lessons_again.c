@@ -235,6 +235,54 @@ static char *written_now(const struct lesson_step *failed, const struct lesson_s
     return plain && explained && !command_holds_prose(&failed->command) ? take(text) : NULL;
 }
 
+static const char *program_end(const char *text) {
+    return text + strcspn(text, " \n");
+}
+
+/* The next run of the program, without the pattern that the shell did not find files for. Or 0. */
+static size_t passed_without(const struct steps *s, size_t at, const char *pattern) {
+    const struct lesson_step *failed = &s->list[at];
+    size_t len = (size_t)(program_end(failed->text) - failed->text) + 1;
+    for (size_t i = at + 1; i < s->count && i <= at + REACH; i++) {
+        const struct lesson_step *e = &s->list[i];
+        bool ran = e->kind == STEP_RUN && e->done;
+        if (ran && strncmp(e->text, failed->text, len) == 0) {
+            autofree char *bare = xasprintf(" %s ", pattern), *there = xasprintf("%s ", e->text);
+            return !e->failed && !e->refused && e->output && *e->output && !strstr(there, bare) ? i : 0;
+        }
+        if (e->kind == STEP_EDIT || e->kind == STEP_USER || ran) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* What the shell made of the pattern is seen in what it says; the next run got by without. */
+static void add_unmatched(struct lessons *l, const struct steps *s, size_t at) {
+    const struct lesson_step *failed = &s->list[at];
+    const char *quote = failed->errors[0].quote;
+    autofree char *pattern = lesson_unmatched(failed->text, quote, strlen(quote));
+    size_t end = pattern ? passed_without(s, at, pattern) : 0;
+    if (!end || strlen(failed->text) > MAX_TOLD || strlen(s->list[end].text) > MAX_TOLD) {
+        return;
+    }
+    const struct lesson_step *now = &s->list[end];
+    struct lesson *fix = lesson_list_add(&l->fixes);
+    *fix = (struct lesson){.key = xstrdup(failed->errors[0].normal),
+                           .quote = xstrdup(quote),
+                           .context = shortened(failed->text),
+                           .verified_by = shortened(now->text),
+                           .cause = xasprintf("The shell takes `%s`, which is not in quotes, for a pattern of "
+                                              "file names and finds none.", pattern),
+                           .seen = 1};
+    struct lesson_change *c = lesson_add_change(fix, CHANGE_COMMAND);
+    c->from = xstrdup(fix->context);
+    c->to = shortened(now->text);
+    lessons_add_evidence(&fix->evidence, s->trace, failed->result_event, EVIDENCE_ERROR);
+    lessons_add_evidence(&fix->evidence, s->trace, now->event, EVIDENCE_CHANGE);
+    lessons_add_evidence(&fix->evidence, s->trace, now->result_event, EVIDENCE_PROOF);
+}
+
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
     const struct lesson_step *failed = &s->list[at];
     bool told = failed->kind == STEP_RUN && failed->failed && failed->error_count &&
@@ -243,6 +291,9 @@ void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
     size_t end = told ? passed_again(s, at) : 0;
     char *to = end ? written_now(failed, &s->list[end]) : NULL;
     if (!to) {
+        if (told) {
+            add_unmatched(l, s, at);
+        }
         return;
     }
     const struct lesson_step *now = &s->list[end];

@@ -290,6 +290,9 @@ char *lesson_technical(const char *text);
 bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
 /* What stands in quotes, a line each (lessons_names.c). */
 char *lesson_quoted(const char *text);
+/* The option or address of the command which a shell took for a pattern of file names, with which its
+ * complaint ends: "zsh: no matches found: --include=*.x". Or NULL. */
+char *lesson_unmatched(const char *text, const char *line, size_t len);
 /* All that comes stands in the failed run's output: who reads that knows it (lessons_quote.c). */
 bool lesson_is_advised(const struct lesson *fix, const char *output);
 /* An error's line that names nothing, with the one behind it that says what the changes say. */

@@ -188,13 +188,14 @@ static bool was_typed(const char *text, const char *name) {
     return false;
 }
 
-/* All that a command printed is what its own program, or git, has against it: "grep: x: No such file". */
+/* All that a command printed is what its own program, git or the shell has against it: "grep: x: No such file". */
 static bool only_complains(const struct lesson_step *s) {
     size_t lines = 0;
     for (const char *line = s->output; *line; line = text_next_line(line), lines++) {
         autofree char *name = xstrndup(line, strcspn(line, ": \n"));
         bool git = strcmp(name, "fatal") == 0 && lesson_has_word(s->text, "git");
-        bool says = line[strlen(name)] == ':' && (git || was_typed(s->text, name));
+        autofree char *pattern = lesson_unmatched(s->text, line, strcspn(line, "\n"));
+        bool says = line[strlen(name)] == ':' && (git || pattern || was_typed(s->text, name));
         if (!says || lines == MAX_COMPLAINTS) {
             return false;
         }

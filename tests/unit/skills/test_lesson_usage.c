@@ -135,6 +135,41 @@ Test(lesson_usage, a_name_that_is_part_of_the_other_is_told) {
     }
 }
 
+/* The shell's complaint is all that a search prints, and its pipe ends well. */
+Test(lesson_usage, an_option_that_the_shell_took_for_a_pattern) {
+    static const struct {
+        const char *failed, *error, *passed;
+        bool told;
+    } cases[] = {
+        {"grep -rn done --include=*.py . | head", "(eval):1: no matches found: --include=*.py", "grep -rn done src | head", true},
+        /* it may have been meant: there is no such file */
+        {"grep -n done *.py | head", "zsh: no matches found: *.py", "grep -n done a.c | head", false},
+        /* it is still there */
+        {"grep -rn done --include=*.py . | head", "(eval):1: no matches found: --include=*.py",
+         "grep -rn done --include=*.py src | head", false},
+        /* it was in quotes: something else says so */
+        {"grep -rn done '--include=*.py' . | head", "(eval):1: no matches found: --include=*.py", "grep -rn done src | head", false},
+        /* another program */
+        {"grep -rn done --include=*.py . | head", "(eval):1: no matches found: --include=*.py", "rg done src | head", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Look for it.");
+        run(&m, cases[i].failed, 0, cases[i].error);
+        run(&m, cases[i].passed, 0, "src/a.py:3: done");
+        learn(&l, &m);
+        cr_assert(l.fixes.count == cases[i].told, "%zu: %zu", i, l.fixes.count);
+        if (cases[i].told) {
+            cr_expect(eq(str, l.fixes.list[0].quote, (char *)(uintptr_t)cases[i].error));
+            cr_expect(strstr(l.fixes.list[0].cause, "`--include=*.py`") != NULL);
+            cr_expect(eq(str, l.fixes.list[0].changes->to, (char *)(uintptr_t)cases[i].passed));
+        }
+        lessons_finish(&l);
+        finish(&m);
+    }
+}
+
 /* An id that only a listing knows: the listing is the lesson. */
 Test(lesson_usage, what_lists_the_id_is_told) {
     static const struct {
