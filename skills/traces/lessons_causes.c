@@ -286,7 +286,7 @@ static bool is_reason(const char *cause, const struct lesson *fix, const struct 
 }
 
 /* The reason that is told: what the agent said before the change, or behind the proof. */
-void lesson_choose_reason(struct lesson *fix, const struct failure *f) {
+static void choose_reason(struct lesson *fix, const struct failure *f) {
     char *reason = fix->cause ? take(fix->cause) : lesson_reason(f, f->gone);
     if (!reason || !is_reason(reason, fix, f)) {
         free(reason);
@@ -323,6 +323,6 @@ bool lesson_explain(struct lesson *fix, const struct failure *f) {
     if (!explained || !fix->change_count) {
         return false;
     }
-    lesson_choose_reason(fix, f);
+    choose_reason(fix, f);
     return f->least > LINK_NONE || is_vouched(fix, f);
 }

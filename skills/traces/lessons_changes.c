@@ -32,10 +32,9 @@ static bool same_line(const char *a, const char *b) {
     return len == strcspn(b, "\n") && memcmp(a, b, len) == 0;
 }
 
-/* The lines that go and come between what the longest common sequence keeps; apart: an empty line
- * where that is. */
+/* The lines that go and come between what the longest common sequence keeps. */
 static void add_difference(struct buf *out, const struct changed_lines *a,
-                           const struct changed_lines *b, bool apart) {
+                           const struct changed_lines *b) {
     size_t width = b->count + 1;
     uint16_t *kept = xcalloc((a->count + 1) * width, sizeof *kept);
     for (size_t i = a->count; i > 0; i--) {
@@ -49,8 +48,6 @@ static void add_difference(struct buf *out, const struct changed_lines *a,
     for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
         const uint16_t *at = &kept[i * width + k];
         if (i < a->count && k < b->count && same_line(a->at[i], b->at[k])) {
-            bool first = out->len > 1 && out->data[out->len - 2] != '\n';
-            buf_adds(out, apart && first ? "\n" : "");
             i++;
             k++;
         } else if (i < a->count && (k == b->count || at[width] >= at[1])) {
@@ -64,7 +61,7 @@ static void add_difference(struct buf *out, const struct changed_lines *a,
     free(kept);
 }
 
-static char *difference(const char *old, const char *now, size_t max, bool apart) {
+char *lesson_diff(const char *old, const char *now, size_t max) {
     struct buf out = BUF_INIT(max);
     const char *a = old ? old : "", *b = now;
     while (*a && *b && same_line(a, b)) {
@@ -79,21 +76,13 @@ static char *difference(const char *old, const char *now, size_t max, bool apart
             before->count--;
             after->count--;
         }
-        add_difference(&out, before, after, apart);
+        add_difference(&out, before, after);
     } else {
         add_lines(&out, '-', a, a_end);
         add_lines(&out, '+', b, b_end);
     }
     free(before);
     return buf_detach(&out);
-}
-
-char *lesson_diff(const char *old, const char *now, size_t max) {
-    return difference(old, now, max, false);
-}
-
-char *lesson_hunks(const char *old, const char *now, size_t max) {
-    return difference(old, now, max, true);
 }
 
 /* --- edits --- */
@@ -168,11 +157,6 @@ char *lesson_changed_lines(const struct steps *s, size_t i) {
     autofree char *before = e->is_diff ? NULL : text_before(s, i);
     return e->is_diff ? changed_lines(e->text)
                       : lesson_diff(before, e->text, 2 * LESSON_MAX_CHANGE);
-}
-
-char *lesson_changed_hunks(const struct steps *s, size_t i) {
-    autofree char *before = text_before(s, i);
-    return lesson_hunks(before, s->list[i].text, 4 * LESSON_MAX_CHANGE);
 }
 
 bool lesson_is_edit(const struct lesson_step *s) {

@@ -13,7 +13,6 @@ void lessons_extract(struct lessons *ret, const struct trace *traces, size_t cou
         steps_read(&s, &traces[i], (uint16_t)i, &r);
         lessons_find_words(ret, &s);
         lessons_find_fixes(ret, &s, &r);
-        lessons_find_ended(ret, &s, &r);
         lessons_find_files(ret, &s);
         lessons_find_facts(ret, &s);
         steps_finish(&s);

@@ -305,13 +305,13 @@ static bool was_asked(const struct failure *f) {
  * is changed, and its own run, a test of the session or the person had shown what is wrong. */
 static bool is_the_task(const struct failure *f, const struct lesson *fix) {
     return changes_existing(f->s, fix) &&
-           (was_asked(f) || (!f->ruled && tries_own(f->s, &f->s->list[f->last])));
+           (was_asked(f) || tries_own(f->s, &f->s->list[f->last]));
 }
 
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     const struct lesson_step *failed = &f->s->list[f->last];
-    if (f->ruled || states_rule(f->error->quote)) {
+    if (states_rule(f->error->quote)) {
         return false;
     }
     bool script = lesson_runs_own_script(f->s, failed) && changes_file(fix);
@@ -372,7 +372,7 @@ static bool only_selects(const struct failure *f, const struct lesson *fix) {
 }
 
 /* The fix, which is explained, is told: it is taken over. False if something speaks against it. */
-bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
+static bool tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
@@ -395,7 +395,7 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
     lessons_add_evidence(&fix.evidence, f->s->trace, f->s->list[f->last].result_event,
                          EVIDENCE_ERROR);
     bool told = l->fixes.count < LESSONS_MAX_FIXES && lesson_explain(&fix, f) &&
-                is_understood(f, &fix) && lesson_tell(l, &fix, f);
+                is_understood(f, &fix) && tell(l, &fix, f);
     if (!told) {
         lesson_finish(&fix);
     }

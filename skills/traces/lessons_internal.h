@@ -204,7 +204,6 @@ struct failure {
     size_t success; /* 0 = none */
     bool looked_up; /* gone is lesson_looked_up's */
     bool said;      /* the agent's words alone must explain it */
-    bool ruled;     /* a library refused what the line asks of it: others ask it too */
     enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
 };
@@ -266,17 +265,6 @@ bool lesson_add_only_run(struct lesson *fix, const struct failure *f, const char
 bool lesson_brings(const struct lesson_step *run);
 /* Its program brings something and is the failed one, or the error speaks of it. */
 bool lesson_suits(const struct failure *f, const char *command);
-/* The reason that is told: what the agent said before the change, or behind the proof. */
-void lesson_choose_reason(struct lesson *fix, const struct failure *f);
-/* The fix, which is explained, is told: it is taken over. False if something speaks against it. */
-bool lesson_tell(struct lessons *l, struct lesson *fix, const struct failure *f);
-/* Errors of which one of several edits says what they say (lessons_ended.c). */
-void lessons_find_ended(struct lessons *l, const struct steps *s, const struct lesson_reader *r);
-/* The names that the project's files declare, as members; read: not only those that the session
- * wrote. New reference (lessons_own.c). */
-json_t *lesson_own_names(const struct steps *s, bool read);
-/* Adds those of a text; imports: and what it takes from the project's other files. */
-void lesson_read_own(json_t *own, const char *text, bool imports);
 /* Finds what resolved the failure: changes and cause of fix. False if nothing or too much
  * could have (lessons_causes.c). */
 bool lesson_explain(struct lesson *fix, const struct failure *f);
@@ -310,10 +298,6 @@ char *lesson_told(const struct failure *f, size_t before);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);
-/* The same with an empty line between what stands apart. */
-char *lesson_hunks(const char *old, const char *now, size_t max);
-/* Those of the edit of this step, which wrote the file whole. */
-char *lesson_changed_hunks(const struct steps *s, size_t step);
 void lessons_find_words(struct lessons *l, const struct steps *s); /* lessons_words.c */
 void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
 /* Sorts and joins the lessons of several traces. */

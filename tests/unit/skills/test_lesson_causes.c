@@ -231,12 +231,9 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          "Containerfile -FROM golang:1.22\n+FROM golang:1.25\n"},
         {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
          "Containerfile", "-FROM alpine:3.19\n+FROM alpine:3.20\n", "docker build .", "nothing"},
-        /* of a test what its runner refused, not what it demanded, nor what people read */
+        /* neither a test, which says what is demanded, nor what people read */
         {"npx vitest", "Error: [vitest] No \"createRouter\" export is defined on the mock",
          "src/login.spec.js", "-  push\n+  push,\n+  createRouter\n", "npx vitest",
-         "src/login.spec.js -  push\n+  push,\n+  createRouter\n"},
-        {"npx vitest", "AssertionError: expected 'market_closed' to be 'market_paid'",
-         "src/login.spec.js", "-  'market_paid'\n+  'market_closed'\n", "npx vitest",
          "nothing"},
         {"npm test", "error: DATABASE_HOST is not set", "README.md", "-x\n+DATABASE_HOST\n",
          "npm test", "nothing"},
