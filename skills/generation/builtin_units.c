@@ -235,8 +235,8 @@ static void add_words(struct units *u, enum section section,
 
 /* --- files --- */
 
-/* Part of what ended an error: of another nothing shows that it is right. Most of a file of which
- * a fix changed few lines has nothing to do with it. */
+/* Part of what ended an error: of another nothing shows that it is right. Most of a long file of
+ * which a fix changed few lines has nothing to do with it. */
 static bool is_proven(const struct lessons *l, const struct lesson *f) {
     size_t changed = 0;
     for (size_t i = 0; i < l->fixes.count; i++) {
@@ -247,7 +247,8 @@ static bool is_proven(const struct lessons *l, const struct lesson *f) {
             changed = here && c->created ? SIZE_MAX / MAX_SHARE : changed;
         }
     }
-    return changed && text_count(f->text ? f->text : "", f->len, '\n') <= MAX_SHARE * changed;
+    size_t lines = text_count(f->text ? f->text : "", f->len, '\n');
+    return changed && (lines <= MAX_INLINE_LINES || lines <= MAX_SHARE * changed);
 }
 
 static bool is_worth_keeping(const struct lesson *f) {
