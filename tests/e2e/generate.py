@@ -123,6 +123,15 @@ def namesakes(d):
     check(longer["name"] == first["name"] and both["name"] == first["name"], "the session that went on, and both: %s %s" % (longer["name"], both["name"]))
 
 
+def demonstration(d):
+    """What `./setup` shows: the skill of that session holds the kernel, which it then checks and runs."""
+    demo = os.path.join(HERE, "../kernels/demo")
+    shutil.copy(demo + "/session.jsonl", d.work + "/demo.jsonl")
+    path = d.generate(traces=["demo.jsonl"], name="h100-rms-norm")["result"]["skill"]["path"]
+    blocks = re.findall(r"```cuda\n(.*?)```", open(path + "/SKILL.md").read(), re.S)
+    check(blocks == [open(demo + "/rms_norm.cu").read()], "the demonstration's skill holds its kernel: %s" % blocks)
+
+
 def refusals(d):
     def error(**params):
         return d.generate(**params).get("error", {})
@@ -271,6 +280,7 @@ def main():
     d = Daemon(sys.argv[1])
     from_traces(d)
     namesakes(d)
+    demonstration(d)
     refusals(d)
     improving(d)
     more(d)
