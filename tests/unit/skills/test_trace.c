@@ -600,6 +600,19 @@ static const char openhands[] =
     "{\"id\": 6, \"source\": \"agent\", \"action\": \"finish\", \"args\": "
     "{\"final_thought\": \"It builds.\"}}]";
 
+/* Both stories begin with a make that fails. */
+static void read_openhands(struct trace *ret, const char *text,
+                           const enum trace_event_kind *expected, size_t count) {
+    cr_assert(trace_read_text(ret, "t", text, strlen(text), NULL) == 0);
+    cr_expect(strcmp(ret->format, "openhands") == 0, "%s", ret->format);
+    cr_assert(eq(sz, ret->count, count));
+    for (size_t i = 0; i < count; i++) {
+        cr_expect(ret->events[i].kind == expected[i], "%zu", i);
+    }
+    cr_expect(eq(str, ret->events[2].command, "make"));
+    cr_expect(ret->events[3].has_exit && ret->events[3].exit == 2);
+}
+
 Test(trace, events_of_openhands_are_calls_and_edits) {
     static const enum trace_event_kind expected[] = {EVENT_USER,   EVENT_SAY,  EVENT_CALL,
                                                   EVENT_RESULT, EVENT_CALL, EVENT_EDIT,
@@ -609,14 +622,7 @@ Test(trace, events_of_openhands_are_calls_and_edits) {
     const char *const forms[] = {openhands, lines};
     for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
         struct trace t;
-        cr_assert(trace_read_text(&t, "t", forms[k], strlen(forms[k]), NULL) == 0);
-        cr_expect(strcmp(t.format, "openhands") == 0, "%zu: %s", k, t.format);
-        cr_assert(eq(sz, t.count, ARRAY_LEN(expected)));
-        for (size_t i = 0; i < t.count; i++) {
-            cr_expect(t.events[i].kind == expected[i], "%zu: %zu", k, i);
-        }
-        cr_expect(eq(str, t.events[2].command, "make"));
-        cr_expect(t.events[3].has_exit && t.events[3].exit == 2);
+        read_openhands(&t, forms[k], expected, ARRAY_LEN(expected));
         cr_expect(eq(str, t.events[5].path, "/w/a.c"));
         cr_expect(eq(sz, t.unknown, 0));
         trace_finish(&t);
@@ -667,14 +673,7 @@ Test(trace, events_of_openhands_sdk_are_calls_and_edits) {
     const char *const forms[] = {lines.data, list.data};
     for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
         struct trace t;
-        cr_assert(trace_read_text(&t, "t", forms[k], strlen(forms[k]), NULL) == 0);
-        cr_expect(strcmp(t.format, "openhands") == 0, "%zu: %s", k, t.format);
-        cr_assert(eq(sz, t.count, ARRAY_LEN(expected)));
-        for (size_t i = 0; i < t.count; i++) {
-            cr_expect(t.events[i].kind == expected[i], "%zu: %zu", k, i);
-        }
-        cr_expect(eq(str, t.events[2].command, "make"));
-        cr_expect(t.events[3].has_exit && t.events[3].exit == 2);
+        read_openhands(&t, forms[k], expected, ARRAY_LEN(expected));
         cr_expect(eq(str, t.events[3].text, "no rule"));
         cr_expect(t.events[6].is_error);
         cr_expect(t.events[8].exit == 3 && strcmp(t.events[8].text, "bad") == 0);
