@@ -22,6 +22,8 @@
 #include "skills/skills.h"
 #include "skills/triggers/trigger_operation.h"
 
+#define CANCEL_WAIT_S 10 /* for a job that must stop something first */
+
 /* --- job/status --- */
 
 static struct jobs *jobs_of(const struct call *call) {
@@ -29,11 +31,12 @@ static struct jobs *jobs_of(const struct call *call) {
 }
 
 struct job_wait {
-    struct call *call; /* the job/status call */
+    struct call *call; /* the one that waits */
     struct call *job;  /* the watched one; a reference */
     struct call_view view;
     uv_timer_t timer;
     const char *id; /* in call's params */
+    bool cancels;   /* the call is job/cancel, which tells the state alone */
 };
 
 static void wait_closed(uv_handle_t *handle) {
@@ -53,10 +56,18 @@ static void reply_status(struct call *call, json_t *status, const char *id) {
     }
 }
 
+static void reply_state(struct call *call, const char *id, const char *state) {
+    call_reply(call, json_pack("{s:s,s:s}", "job", id, "state", state));
+}
+
 static void wait_end(struct job_wait *w) {
     call_detach(w->job, &w->view);
     call_on_cancel(w->call, NULL, NULL);
-    reply_status(w->call, jobs_status(jobs_of(w->call), w->id, NULL), w->id);
+    if (w->cancels) {
+        reply_state(w->call, w->id, call_state_name(call_state(w->job)));
+    } else {
+        reply_status(w->call, jobs_status(jobs_of(w->call), w->id, NULL), w->id);
+    }
     uv_close((uv_handle_t *)&w->timer, wait_closed);
 }
 
@@ -85,8 +96,9 @@ static void wait_cancelled(struct call *call, void *data) {
 }
 
 static void wait_start(struct call *call, struct call *job, const char *id,
-                       unsigned seconds) {
+                       unsigned seconds, bool cancels) {
     struct job_wait *w = xcalloc(1, sizeof *w);
+    w->cancels = cancels;
     w->call = call_ref(call);
     w->job = call_ref(job);
     w->id = id;
@@ -104,7 +116,7 @@ static void job_status_start(struct call *call, const json_t *params) {
     unsigned seconds = (unsigned)json_get_integer(params, "wait_s", 0);
     if (live && call_state(live) == CALL_RUNNING && seconds) {
         json_decref(status);
-        wait_start(call, live, id, seconds);
+        wait_start(call, live, id, seconds, false);
     } else {
         reply_status(call, status, id);
     }
@@ -127,15 +139,18 @@ static void job_cancel_start(struct call *call, const json_t *params) {
                   "the job runs in another upskilld");
         return;
     }
-    if (live) {
-        call_ref(live);
-        call_cancel(live);
-        state = call_state_name(call_state(live));
+    if (!live) {
+        reply_state(call, id, state);
+        return;
     }
-    call_reply(call, json_pack("{s:s,s:s}", "job", id, "state", state));
-    if (live) {
-        call_unref(live);
+    call_ref(live);
+    call_cancel(live);
+    if (call_ended(live)) {
+        reply_state(call, id, call_state_name(call_state(live)));
+    } else {
+        wait_start(call, live, id, CANCEL_WAIT_S, true);
     }
+    call_unref(live);
 }
 
 static void job_list_start(struct call *call, const json_t *params) {

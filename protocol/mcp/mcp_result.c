@@ -166,10 +166,51 @@ static void describe_members(struct buf *text, const json_t *object) {
     }
 }
 
+/* hint: the failure's, from mcp_hint, or NULL. */
+static void describe_failure(struct buf *text, const struct operation *op,
+                             const struct call_failure *failure, const char *hint) {
+    buf_adds(text, failure->message ? failure->message : "The call failed.");
+    if (failure->path && *failure->path) {
+        buf_addf(text, "\nParameter: %s", failure->path);
+    }
+    if (hint) {
+        buf_addf(text, "\nHint: %s", hint);
+    }
+    if (failure->fault == CALL_BAD_PARAMS && op && op->example) {
+        buf_addf(text, "\nExample of good arguments: %s", op->example);
+    }
+}
+
+/* The error of a job's status, as jobs are stored: {"message", "data": {"reason", …}}.
+ * Borrowed from it. */
+static struct call_failure failure_of(const json_t *error) {
+    const json_t *data = json_object_get(error, "data");
+    const char *const fields[] = {
+        json_get_string(error, "message", "The call failed."),
+        json_get_string(data, "reason", NULL),
+        json_get_string(data, "hint", NULL),
+        json_get_string(data, "path", NULL),
+    };
+    return (struct call_failure){.fault = fields[3] ? CALL_BAD_PARAMS : CALL_INTERNAL,
+                                 .message = (char *)(uintptr_t)fields[0],
+                                 .reason = (char *)(uintptr_t)fields[1],
+                                 .hint = (char *)(uintptr_t)fields[2],
+                                 .path = (char *)(uintptr_t)fields[3]};
+}
+
+static void describe_stored_failure(struct buf *text, const struct mcp *m,
+                                    const struct operation *op, const json_t *error) {
+    const struct call_failure failure = failure_of(error);
+    autofree char *hint = failure.hint ? mcp_hint(m, failure.hint) : NULL;
+    describe_failure(text, op, &failure, hint);
+    buf_addc(text, '\n');
+}
+
 /* A job's status: one line, then its outcome. A result is described by its operation's
  * function. */
 static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
-    static const char *const others[] = {"error", "work_order", "partial"};
+    static const char *const others[] = {"work_order", "partial"};
+    const json_t *error = json_object_get(status, "error");
     const json_t *result = json_object_get(status, "result");
     const json_t *progress = json_object_get(status, "progress");
     const char *message = json_get_string(progress, "message", "");
@@ -183,6 +224,9 @@ static void describe_job(struct buf *text, const struct mcp *m, const json_t *st
     buf_addf(text, "%s%s\n", *message && !result ? ": " : "", result ? "" : message);
     if (result) {
         describe(text, operation_of(m, status), result);
+    }
+    if (error) {
+        describe_stored_failure(text, m, operation_of(m, status), error);
     }
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         const json_t *other = json_object_get(status, others[i]);
@@ -213,21 +257,6 @@ static json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
     return all;
 }
 
-/* hint: the failure's, from mcp_hint, or NULL. */
-static void describe_failure(struct buf *text, const struct operation *op,
-                             const struct call_failure *failure, const char *hint) {
-    buf_adds(text, failure->message ? failure->message : "The call failed.");
-    if (failure->path && *failure->path) {
-        buf_addf(text, "\nParameter: %s", failure->path);
-    }
-    if (hint) {
-        buf_addf(text, "\nHint: %s", hint);
-    }
-    if (failure->fault == CALL_BAD_PARAMS && op && op->example) {
-        buf_addf(text, "\nExample of good arguments: %s", op->example);
-    }
-}
-
 static json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
                                   const struct operation *op,
                                   const struct call_failure *failure) {
@@ -247,21 +276,9 @@ static json_t *mcp_result_cancelled(void) {
     return tool_result(content_of(text, strlen(text)), true);
 }
 
-/* The error of a job's status, as jobs are stored: {"message", "data": {"reason", …}}. */
 static json_t *stored_failure(const struct mcp *m, enum mcp_version version,
                               const struct operation *op, const json_t *error) {
-    const json_t *data = json_object_get(error, "data");
-    const char *const fields[] = {
-        json_get_string(error, "message", "The call failed."),
-        json_get_string(data, "reason", NULL),
-        json_get_string(data, "hint", NULL),
-        json_get_string(data, "path", NULL),
-    };
-    struct call_failure failure = {.fault = fields[3] ? CALL_BAD_PARAMS : CALL_INTERNAL,
-                                   .message = (char *)(uintptr_t)fields[0],
-                                   .reason = (char *)(uintptr_t)fields[1],
-                                   .hint = (char *)(uintptr_t)fields[2],
-                                   .path = (char *)(uintptr_t)fields[3]};
+    const struct call_failure failure = failure_of(error);
     return mcp_result_failure(m, version, op, &failure);
 }
 
@@ -304,10 +321,11 @@ static void describe_progress(struct buf *text, const struct call *call) {
 }
 
 /* How to come back: named only when the tables have such tools. */
-static void describe_return(struct buf *text, const struct mcp *m, const char *job) {
+static void describe_return(struct buf *text, const struct mcp *m, const char *job,
+                            bool waits) {
     const struct operation_table *ops = m->host->tables->operations;
-    buf_addf(text, "It continues as job %s.", job);
-    if (operation_find_tool(ops, "job_status")) {
+    buf_addf(text, "It %s as job %s.", waits ? "waits for you" : "continues", job);
+    if (!waits && operation_find_tool(ops, "job_status")) {
         buf_addf(text,
                  " Call job_status with {\"job\": \"%s\"} for its progress and its "
                  "result.",
@@ -332,7 +350,7 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
     } else {
         describe_progress(&text, call);
     }
-    describe_return(&text, m, job);
+    describe_return(&text, m, job, waits);
     if (extra) {
         if (waits) {
             buf_adds(&text, "What it needs:\n");

@@ -11,8 +11,6 @@
 #include "skills/generation/draft_text.h"
 #include "skills/traces/redaction.h"
 
-#define MAX_NAMESAKES 99 /* skills of one name with other sources */
-
 /* --- the end --- */
 
 static void free_generating(struct generating *g) {
@@ -30,6 +28,7 @@ static void free_generating(struct generating *g) {
     generate_test_free(g);
     json_decref(g->given_tests);
     free(g->answer);
+    free(g->kept_draft);
     free(g->question);
     free(g->reason);
     free(g->hint);
@@ -39,18 +38,31 @@ static void free_generating(struct generating *g) {
     free(g);
 }
 
+static void add_finding(struct buf *text, size_t i, const json_t *finding) {
+    buf_addf(text, "%s%.80s line %d: %.400s (%s)", i ? "; " : "",
+             json_get_string(finding, "file", "SKILL.md"),
+             (int)json_get_integer(finding, "line", 0),
+             json_get_string(finding, "message", ""),
+             json_get_string(finding, "code", ""));
+}
+
+/* What to do, with the place of the draft that could not be saved. */
+static char *hint_of(const struct generating *g, const char *hint) {
+    return !g->kept_draft
+               ? (hint ? xstrdup(hint) : NULL)
+               : xasprintf("%s%sthe last draft is kept in %s", hint ? hint : "",
+                           hint ? "; " : "", g->kept_draft);
+}
+
 static void fail_check(struct generating *g) {
+    autofree char *hint = hint_of(g, "nothing was saved; skill/check explains the rule");
     autobuf text = BUF_INIT(4096);
     json_each(g->refused, i, finding) {
         if (i < 3) {
-            buf_addf(&text, "%s%s (%s, line %d)", i ? "; " : "",
-                     json_get_string(finding, "message", ""),
-                     json_get_string(finding, "code", ""),
-                     (int)json_get_integer(finding, "line", 0));
+            add_finding(&text, i, finding);
         }
     }
-    call_fail(g->call, CALL_REFUSED, "check_failed",
-              "nothing was saved; skill/check explains the rule",
+    call_fail(g->call, CALL_REFUSED, "check_failed", hint,
               "the skill would not pass its check%s: %s",
               g->round > 1 ? ", even after corrections" : "", text.data);
 }
@@ -73,14 +85,15 @@ static void fail(struct generating *g) {
     if (json_array_size(g->refused)) {
         fail_check(g);
     } else if (g->reason) {
-        call_fail(g->call, g->fault, g->reason, g->hint, "%s", g->err.msg);
+        autofree char *hint = hint_of(g, g->hint);
+        call_fail(g->call, g->fault, g->reason, hint, "%s", g->err.msg);
     } else {
         size_t i = 0;
         while (failures[i].code && failures[i].code != g->err.code) {
             i++;
         }
-        call_fail(g->call, failures[i].fault, failures[i].reason, failures[i].hint, "%s",
-                  g->err.msg);
+        autofree char *hint = hint_of(g, failures[i].hint);
+        call_fail(g->call, failures[i].fault, failures[i].reason, hint, "%s", g->err.msg);
     }
 }
 
@@ -141,11 +154,14 @@ static void after_clean_up(void *data) {
 
 static void clean_up(void *data) {
     struct generating *g = data;
+    if (generate_has_lost_draft(g)) {
+        generate_keep_draft(g);
+    }
     skill_stage_discard(&g->stage);
 }
 
 void generate_end(struct generating *g) {
-    if (g->stage.stage) {
+    if (g->stage.stage || generate_has_lost_draft(g)) {
         work_start(call_origin(g->call)->loop, clean_up, after_clean_up, g);
     } else {
         after_clean_up(g);
@@ -184,46 +200,22 @@ bool generate_is_over(const struct generating *g) {
 
 /* --- checking --- */
 
-static char *redacted(const struct generating *g, const char *text) {
-    struct buf out = BUF_INIT(SKILL_MAX_TEXT);
-    redaction_apply(g->material.redaction, &out, text, strlen(text));
-    return buf_detach(&out);
-}
-
 /* Its pieces are without secrets; side by side they may say more than each alone. */
 static void redact_draft(struct generating *g) {
-    char *clean = redacted(g, g->draft.text);
+    char *clean = generate_redacted(g, g->draft.text);
     free(g->draft.text);
     g->draft.text = clean;
     json_each_member(g->draft.files, path, text) {
-        autofree char *file = redacted(g, json_string_value(text));
+        autofree char *file = generate_redacted(g, json_string_value(text));
         json_string_set(text, file);
     }
-}
-
-/* NULL: the teacher's choice. */
-static const char *asked_name(const struct generating *g) {
-    return g->request.folder_name ? g->request.folder_name : g->request.name;
-}
-
-const char *generate_kept_task(const struct generating *g) {
-    const char *task = material_task(&g->material);
-    return task && builtin_is_safe(task) ? task : NULL;
-}
-
-/* A name that is asked for again may be for a task in other words. */
-int generate_may_replace(struct generating *g) {
-    const char *task = generate_kept_task(g);
-    return skill_stage_may_replace(
-        &g->stage, g->material.has_base ? &g->material.base : NULL, g->material.provenance,
-        asked_name(g) ? NULL : task ? task : "", &g->err);
 }
 
 static void write_builtin(struct generating *g) {
     struct material *m = &g->material;
     const struct builtin_request q = {
         .lessons = &m->lessons,
-        .name = asked_name(g),
+        .name = generate_asked_name(g),
         .task = m->task,
         .examples = m->examples,
         .documents = m->documents,
@@ -233,30 +225,6 @@ static void write_builtin(struct generating *g) {
     skill_draft_finish(&g->draft);
     builtin_write(&g->draft, &q);
     redact_draft(g);
-}
-
-static int open_stage(struct generating *g) {
-    const struct skill *base = g->material.has_base ? &g->material.base : NULL;
-    g->err = (struct err){0};
-    skill_stage_discard(&g->stage);
-    int rc = skill_stage_open(&g->stage, g->request.parent, g->draft.name, base,
-                              g->material.redaction, &g->err);
-    return rc < 0 ? rc : generate_may_replace(g);
-}
-
-/* A name that the teacher chose and that another skill has gets a number. */
-static void stage_draft(struct generating *g) {
-    bool chosen = !asked_name(g) && !g->material.has_base;
-    autofree char *first = xstrdup(g->draft.name);
-    int rc = open_stage(g);
-    for (int n = 2; rc == -ENOTUNIQ && chosen && n <= MAX_NAMESAKES; n++) {
-        autofree char *name = xasprintf("%.60s-%d", first, n);
-        draft_rename(&g->draft, name);
-        rc = open_stage(g);
-    }
-    if (rc == 0) {
-        (void)skill_stage_write(&g->stage, &g->draft, &g->err);
-    }
 }
 
 static bool has_more(const struct generating *g) {
@@ -298,7 +266,7 @@ static void write_and_stage(struct generating *g) {
         g->nothing = "a skill may not teach what the traces show: it is unsafe";
         return;
     }
-    stage_draft(g);
+    generate_stage_draft(g);
 }
 
 bool generate_has_finding(const json_t *check, const json_t *finding) {
@@ -349,11 +317,7 @@ static void mend_findings(struct generating *g, const json_t *errors) {
     autobuf text = BUF_INIT(8192);
     json_each(errors, i, finding) {
         if (i < 12) {
-            const char *file = json_get_string(finding, "file", "SKILL.md");
-            buf_addf(&text, "%s%.80s line %d: %.400s (%s)", i ? "; " : "", file,
-                     (int)json_get_integer(finding, "line", 0),
-                     json_get_string(finding, "message", ""),
-                     json_get_string(finding, "code", ""));
+            add_finding(&text, i, finding);
         }
     }
     generate_mend(g, text.data);
@@ -433,7 +397,7 @@ static void drop_false_evidence(struct generating *g) {
 
 void generate_use_draft(struct generating *g) {
     drop_false_evidence(g);
-    generate_on_thread(g, stage_draft, after_staging);
+    generate_on_thread(g, generate_stage_draft, after_staging);
 }
 
 void generate_stage_again(struct generating *g, generate_step *next) {
@@ -475,7 +439,7 @@ static void keep_text(struct generating *g) {
                                     .files = json_object(),
                                     .evidence = json_array(),
                                     .counts = json_object()};
-    stage_draft(g);
+    generate_stage_draft(g);
 }
 
 static void read_all(struct generating *g) {
@@ -488,6 +452,7 @@ static void read_all(struct generating *g) {
     }
     if (g->request.teacher != TEACHER_BUILTIN) {
         g->nothing = has_word(g) ? NULL : "the traces contain nothing to learn from";
+        (void)generate_may_ask(g);
         return;
     }
     if (!builtin_has_more(g) && g->material.lessons.nothing) {

@@ -78,6 +78,7 @@ struct generating {
     struct call *nested;           /* install, evaluation */
     struct call_view view;
     generate_step *after_nested;
+    char *kept_draft; /* the file of one that could not be saved; or NULL */
     struct err err;
     enum call_fault fault; /* for err, with the next two, if reason is set */
     char *reason, *hint;
@@ -93,7 +94,21 @@ void generate_on_thread(struct generating *g, generate_step *job, generate_step 
 bool generate_may_draw_again(const struct generating *g);
 /* The task that skill_meta.json keeps; NULL: there is none, or it is unsafe. */
 const char *generate_kept_task(const struct generating *g);
-int generate_may_replace(struct generating *g); /* skill_stage_may_replace */
+/* The name that the caller gave; NULL: the teacher's choice. */
+const char *generate_asked_name(const struct generating *g);
+int generate_may_replace(struct generating *g); /* skill_may_replace of the stage */
+/* The same of the place that the caller named, before a teacher writes for it. */
+int generate_may_ask(struct generating *g);
+/* Stages the draft; a name that the teacher chose and that another skill has gets a
+ * number. Blocking. */
+void generate_stage_draft(struct generating *g);
+/* Without the secrets that the material's redaction knows or finds. */
+char *generate_redacted(const struct generating *g, const char *text);
+/* The call fails, and a teacher wrote something. */
+bool generate_has_lost_draft(const struct generating *g); /* generate_keep.c */
+void generate_keep_draft(struct generating *g); /* sets kept_draft; blocking */
+/* Another skill took the place before the draft was saved: stage it again. */
+bool generate_lost_place(const struct generating *g);
 void generate_end(struct generating *g);        /* answers and frees */
 /* Cancelled, failed, or nothing to teach: call generate_end. */
 bool generate_is_over(const struct generating *g);

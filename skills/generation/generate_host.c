@@ -81,6 +81,8 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     struct err err = {0};
     generate_forget_host(g);
     const char *text = json_is_string(draft) ? json_string_value(draft) : "";
+    free(g->answer);
+    g->answer = xstrdup(text);
     if (json_object_get(input, "tests")) {
         take_tests(g, input);
     }

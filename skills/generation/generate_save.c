@@ -273,7 +273,10 @@ static void tell_hidden(struct catalog *c, int status, void *data) {
 
 static void after_saving(struct generating *g) {
     struct skills *skills = skills_of(call_origin(g->call));
-    if (!g->result) {
+    if (generate_lost_place(g)) {
+        generate_forgive(g);
+        generate_stage_again(g, generate_save);
+    } else if (!g->result) {
         generate_end(g);
     } else if (skills) {
         catalog_when_current(skills_catalog(skills), tell_hidden, g);

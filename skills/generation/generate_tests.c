@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define SPARE_ASKS 3u /* beyond what would do if every test were good */
+#define MAX_IDLE 3u    /* answers in a row of which no test is good */
 #define MAX_REFUSED 8u
 #define MIN_ANSWER 200u /* bytes that an answer may have where its test does not say */
 #define MAX_ANSWER 1500u
@@ -25,7 +26,8 @@ struct testing {
     struct suite suite;
     struct quality *quality;
     json_t *refused; /* [{"input", "why"}] of the last batch */
-    unsigned asks, max_asks, idle;
+    unsigned asks, max_asks, idle, draws;
+    unsigned requests; /* of them: 0 while all answers were kept ones */
     size_t seen, marked, repeated, broken;
     char *reason;     /* why there are fewer than wanted */
     bool from_traces; /* the last source was asked */
@@ -273,6 +275,7 @@ static void on_tests(struct generating *g, const struct model_answer *a) {
         next_source(g);
         return;
     }
+    t->requests += a->requests;
     new_batch(t);
     autojson *tests = tests_of(a);
     json_each(tests, i, asked) {
@@ -285,9 +288,24 @@ static void on_tests(struct generating *g, const struct model_answer *a) {
     try_batch(g);
 }
 
+/* Kept answers of which no test is good were another call's: then it is asked. */
+static bool has_asked_enough(struct testing *t) {
+    if (t->max_asks && (t->asks < t->max_asks && t->idle < MAX_IDLE)) {
+        return false;
+    }
+    if (!t->max_asks || t->requests || json_array_size(t->kept) > t->earlier ||
+        t->draws >= GENERATE_DRAWS) {
+        return true;
+    }
+    t->draws++;
+    t->idle = 0;
+    t->max_asks = t->asks + MAX_IDLE;
+    return false;
+}
+
 static bool ask_model(struct generating *g) {
     struct testing *t = g->testing;
-    if (g->request.teacher != TEACHER_MODEL || t->asks >= t->max_asks || t->idle >= 3) {
+    if (g->request.teacher != TEACHER_MODEL || has_asked_enough(t)) {
         return false;
     }
     bool kernels =

@@ -219,9 +219,9 @@ static bool has_sources_of(const json_t *sources, const char *task, const json_t
     return count || !task || strcmp(old_task, task) == 0;
 }
 
-int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
-                            const json_t *sources, const char *task, struct err *err) {
-    autofree char *path = path_join(s->parent, s->name);
+int skill_may_replace(const char *parent, const char *name, const struct skill *base,
+                      const json_t *sources, const char *task, struct err *err) {
+    autofree char *path = path_join(parent, name);
     struct stat st;
     struct skill skill;
     if (lstat(path, &st) < 0) {
@@ -244,7 +244,7 @@ int skill_stage_may_replace(const struct skill_stage *s, const struct skill *bas
                : err_set(err, covered ? -EEXIST : -ENOTUNIQ,
                          "%.64s is there already, and %s: say `skill` to improve it, or "
                          "another `name` or `output`",
-                         s->name,
+                         name,
                          covered ? "not as it was generated"
                                  : "was made from other sources");
 }

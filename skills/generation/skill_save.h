@@ -30,12 +30,12 @@ int skill_stage_write_file(const struct skill_stage *s, const char *path,
 /* Whether a text may be written as this file of a skill: -EKEYREJECTED as above. */
 int skill_refuse_secret(const struct redaction *r, const struct skill *base,
                         const char *path, const char *text, size_t len, struct err *err);
-/* Whether what is at the place may be replaced: nothing, `base`, or a generated skill
+/* Whether what is at parent/name may be replaced: nothing, `base`, or a generated skill
  * whose files and tests are unchanged since (else -EEXIST) and whose sources are all
  * among `sources` (else -ENOTUNIQ; {"traces": [{name, digest}…], "documents": […]}; of a
  * skill without any, whose task is `task`; NULL: any). */
-int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
-                            const json_t *sources, const char *task, struct err *err);
+int skill_may_replace(const char *parent, const char *name, const struct skill *base,
+                      const json_t *sources, const char *task, struct err *err);
 /* The value for the tests in provenance ("tests": "sha256:…", or "none"): the user may
  * edit them, and edited ones are not overwritten. */
 void skill_tests_digest(const json_t *tests, char ret[static 72]);

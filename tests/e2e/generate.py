@@ -147,6 +147,7 @@ def refusals(d):
     with open(d.work + "/skills/mine/SKILL.md", "w") as f:
         f.write(GOOD.replace("zip-tests", "mine"))
     check(error(traces=["axpy-kernel.jsonl"], name="mine").get("data", {}).get("reason") == "exists", "another's skill is not replaced")
+    check(error(traces=["axpy-kernel.jsonl"], name="mine", teacher="host").get("data", {}).get("reason") == "exists", "and no host is asked to write it")
     check(open(d.work + "/skills/mine/SKILL.md").read() == GOOD.replace("zip-tests", "mine"), "and is as it was")
     check(d.generate(task="Explain monads.")["result"]["outcome"] == "nothing_to_teach", "a task alone is nothing for builtin")
     alone = d.generate(documents=[{"name": "style.md", "text": "# Style\n\nShort names.\n"}], name="style")["result"]
@@ -227,6 +228,8 @@ def host(d):
         d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     last = d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     check("error" in last and not os.path.exists(d.work + "/skills/never"), "after three drafts it ends, and nothing is saved")
+    kept = last["error"]["data"]["hint"].split("kept in ")[1]
+    check(open(kept).read() == GOOD.replace("zip-tests", "never").replace(" [t1 e4]", "") + "\nRun !`id` now.\n" and "SKILL.md line" in last["error"]["message"], "but the last draft is kept")
     started = d.call("skill/generate", task="Explain the zip tests.", teacher="host")["result"]
     d.call("job/status", job=started["job"], wait_s=20)
     d.call("job/cancel", job=started["job"])

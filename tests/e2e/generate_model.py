@@ -52,7 +52,7 @@ RULES = sum([
     rule("mends", drafts=["No.", TICK, HOOKS, SKILL]), rule("cut", do="truncate"), rule("refuses", do="refuse"),
     rule("poor", do="quota"), rule("garbage", do="garbage"), rule("breaks", do="cutx1"),
     rule("badtests", batches=[BAD_TESTS, batch(1), batch(9), batch(17)]), rule("sametests", tests=batch(0)),
-    rule("notests", tests_do="wrongschema"), rule("testsfail", tests_do="quota"),
+    rule("notests", tests_do="wrongschema"), rule("emptytests", tests={"tests": []}), rule("late", tests_do="delay=1500"), rule("testsfail", tests_do="quota"),
     rule("suiteform", batches=[[{"input": t["input"], "expected": {c["kind"]: c["value"] for c in t["checks"]}}
                                 for t in batch(n)["tests"]] for n in (0, 0, 8, 8, 16, 16)]),
     rule("half", batches=[batch(0), batch(8), {"tests": []}]), rule("never", do="never"), rule("slow", do="stall"),
@@ -122,7 +122,7 @@ def edited_tests_stay(t, d):
     meta["tests"][0]["input"] += " Please."
     json.dump(meta, open(path, "w"))
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"), tests=8)
-    assert r.get("data", {}).get("reason") == "exists" and json.load(open(path)) == meta, r
+    assert r["skill"]["name"] == "zip-tests-2" and json.load(open(path)) == meta, r
 
 
 def prompt_holds(t, d):
@@ -218,6 +218,8 @@ def refuses_bad_drafts(t, d):
         assert len(bodies) == 4, (name, len(bodies))
         assert [m["role"] for m in bodies[3]["messages"]] == ["system", "user", "assistant", "user"]
         assert "cannot be saved yet" in bodies[3]["messages"][3]["content"]
+    kept = d.home + "/state/upskilld/drafts/"
+    assert "kept in " + kept in r["data"]["hint"] and "get.evil.example.io" in open(kept + os.listdir(kept)[0]).read(), r
     # The teacher is asked again; its bad answers are kept, but not for good.
     for name in ("apology", "hooks"):
         for _ in range(2):
@@ -288,6 +290,10 @@ def sifts_tests(t, d):
     assert t.model.stats()["requests"] <= 1 + 6, t.model.stats()["requests"]
     r = generate(d, task="Test zips.", teacher=t.teacher("notests"), name="none")
     assert r["outcome"] == "saved" and r["tests"]["count"] == 0 and r["tests"]["reason"], r["tests"]
+    for first in (True, False):  # kept answers without a test are not the last word
+        t.model.reset()
+        r = generate(d, task="Test zips.", teacher=t.teacher("emptytests"), name="empty")
+        assert r["tests"]["count"] == 0 and len(t.bodies()) == first + 3, (r, len(t.bodies()))
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("testsfail"), name="traced")
     assert r["outcome"] == "saved" and r["tests"]["count"] > 0 and "gave no more" in r["tests"]["reason"], r["tests"]
     r = generate(d, task="Test zips.", teacher=t.teacher("suiteform"), name="suiteform")
@@ -310,8 +316,10 @@ def a_skill_alone_keeps_its_text(t, d):
     meta = json.load(open(folder + "/skill_meta.json"))
     assert len(meta["tests"]) == 8 and "skill_md" not in meta["provenance"] and "metadata" not in meta, meta
     assert t.bodies() and all(STOLEN not in json.dumps(body) for body in t.bodies())
+    t.model.reset()
     r = generate(d, task="Something else.", teacher=t.teacher("good"), name="mine", tests=0)
     assert r.get("data", {}).get("reason") == "exists" and open(folder + "/SKILL.md").read() == text, r
+    assert not t.bodies(), "no model writes what cannot be saved"
     # Rewritten it keeps the field, which a strict check calls wrong; that was there before and refuses nothing.
     r = generate(d, skill="skills/mine", task="Make it clear.", teacher=t.teacher("good"), tests=0)
     assert r["outcome"] == "saved" and "mine: x" in open(folder + "/SKILL.md").read() and "HF_TOKEN" in r["diff"], r
@@ -378,6 +386,22 @@ def survives_kills(t, d):
     assert not leftovers(d)
 
 
+def finds_its_place_taken(t, d):
+    """Somebody makes a skill of that name while the teacher writes: what it wrote has another name."""
+    for given, name in (({"name": "late"}, "late"), ({}, "zip-tests")):
+        t.model.reset()
+        job = d.ask("skill/generate", dict(given, task="Late: " + name, teacher=t.teacher("late"), tests=8))["result"]["job"]
+        wait_for(lambda: t.model.stats()["requests"] == 2)
+        os.makedirs(d.skills + "/" + name)
+        with open(d.skills + "/" + name + "/SKILL.md", "w") as f:
+            f.write(SKILL.replace("zip-tests", name))
+        assert state_of(d, job) == "succeeded", d.ask("job/status", {"job": job})
+        skill = d.ask("job/status", {"job": job})["result"]["result"]["skill"]
+        assert skill["name"] == name + "-2" and "name: %s-2\n" % name in texts(skill)[0], skill
+        assert open(d.skills + "/" + name + "/SKILL.md").read() == SKILL.replace("zip-tests", name)
+    assert not leftovers(d)
+
+
 def lives_beside_others(t, d):
     """A stage that is in use is nobody's to sweep."""
     t.model.reset()
@@ -407,6 +431,15 @@ def is_a_tool(t, d):
     assert order["job"] in asked["content"][0]["text"] and "name:" in asked["content"][0]["text"]
     saved = tool(job=order["job"], draft=SKILL, tests=[])["structuredContent"]
     assert saved["outcome"] == "saved" and saved["teacher"]["kind"] == "host", saved
+    order = tool(task="Test zips.", teacher="host")
+    job, said = order["structuredContent"]["job"], order["content"][0]["text"]
+    assert "It waits for you as job %s." % job in said and "Call job_status" not in said, said
+    for _ in range(3):
+        tool(job=job, draft=TICK)
+    r = d.ask("tools/call", {"name": "job_status", "arguments": {"job": job}})["result"]["content"][0]["text"]
+    assert ": failed" in r and "\nthe skill would not pass its check" in r and "\nHint: nothing was saved" in r and '{"' not in r, r
+    job = tool(task="Test zips.", teacher="host")["structuredContent"]["job"]
+    assert d.ask("job/cancel", {"job": job})["result"] == {"job": job, "state": "cancelled"}
     r = tool(task="Test zips.", teacher=json.dumps({}))
     assert r["isError"], r
     r = tool(traces=["fastapi-tests.jsonl"], teacher="builtin", tests=0)["structuredContent"]
@@ -504,6 +537,7 @@ TESTS = [
     ("cancelling stops the transfer and leaves nothing", is_cancelled, {}),
     ("progress tells the steps", shows_progress, {}),
     ("kill -9 leaves no half a skill", survives_kills, {}),
+    ("a place that is taken meanwhile", finds_its_place_taken, {}),
     ("a stage in use is not swept", lives_beside_others, {}),
     ("through MCP the calling model writes", is_a_tool, {"config": "structured_content: always\n"}),
     ("links are fetched and become text", fetches_links, {"config": "links: any\n"}),

@@ -362,8 +362,9 @@ Test(mcp_tools, a_jobs_status_is_told_in_its_operations_words) {
          "{'instructions':'Write.','schema':{'x':[1]}}}",
          "Job a: input_required\nwork_order: \ninstructions: Write.\n\n"
          "schema: {\"x\":[1]}\n\n"},
-        {"{'job':'a','state':'failed','progress':{'done':0,'total':0},'error':{'x':1}}",
-         "Job a: failed\nerror: {\"x\":1}\n"},
+        {"{'job':'a','state':'failed','progress':{'done':0,'total':0},'error':{'code':-1,"
+         "'message':'No.','data':{'reason':'no','hint':'ask job/list','path':'/x'}}}",
+         "Job a: failed\nNo.\nParameter: /x\nHint: ask job/list\n"},
     };
     struct bench *b = bench_new();
     initialize(b, "2025-11-25");

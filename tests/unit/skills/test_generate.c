@@ -434,7 +434,7 @@ Test(generate, a_folder_of_someone_else_is_not_replaced) {
     struct skill_stage stage;
     struct redaction *redaction = redaction_new(NULL);
     cr_assert(skill_stage_open(&stage, parent, "zip-tests", NULL, redaction, &err) == 0);
-    cr_expect(skill_stage_may_replace(&stage, NULL, NULL, NULL, &err) == -EEXIST);
+    cr_expect(skill_may_replace(stage.parent, stage.name, NULL, NULL, NULL, &err) == -EEXIST);
     cr_expect(strstr(err.msg, "say `skill` to improve it") != NULL);
     skill_stage_discard(&stage);
     redaction_free(redaction);
