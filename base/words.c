@@ -4,12 +4,14 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <math.h>
+
 struct told {
     struct buf *out;
+    const struct words_manner *manner;
     const json_t *value;
     const char *name; /* in its object, or NULL: an item of a list */
     size_t index;
-    char newline; /* in values */
 };
 
 static const char *tell(const struct told *w, const char *at, bool *whole);
@@ -73,10 +75,17 @@ static const char *condition(const struct told *w, const json_t *v, bool wanted,
         holds =
             len == json_string_length(v) && !memcmp(json_string_value(v), at + 1, len);
     } else if (*at == '=') {
-        holds = v && number_of(v) == limit_of(w, at + 1, len);
+        holds = v && !json_is_null(v) && number_of(v) == limit_of(w, at + 1, len);
     }
     *whole = *whole && holds == wanted;
     return end;
+}
+
+/* The percentage of a share; halves are rounded up, as people do. */
+static double percentage(double share, const char *format) {
+    const char *point = strchr(format, '.');
+    double scale = pow(10, point ? strtod(point + 1, NULL) : 6);
+    return round(100 * share * scale) / scale;
 }
 
 /* format: "%.3g}" */
@@ -98,7 +107,8 @@ static bool add_formatted(struct buf *out, const json_t *v, const char *format) 
     } else if (kind == 'd') {
         buf_addf(out, shape, (long long)json_number_value(v));
     } else {
-        buf_addf(out, shape, json_number_value(v) * (kind == 'p' ? 100 : 1));
+        double number = json_number_value(v);
+        buf_addf(out, shape, kind == 'p' ? percentage(number, shape) : number);
     }
 #pragma GCC diagnostic pop
     return true;
@@ -174,23 +184,50 @@ static void tell_one(const struct loop *l, const struct told *one) {
 
 static const char *tell_each(const struct told *w, const json_t *v, const char *at,
                              bool *whole) {
-    struct buf *out = w->out;
     struct loop l = loop_read(at);
     size_t index = 0;
     json_each(v, i, item) {
-        tell_one(&l, &(struct told){out, item, NULL, i, w->newline});
+        tell_one(&l, &(struct told){w->out, w->manner, item, NULL, i});
     }
     json_each_member(json_is_object(v) ? v : NULL, name, item) {
-        tell_one(&l, &(struct told){out, item, name, index++, w->newline});
+        tell_one(&l, &(struct told){w->out, w->manner, item, name, index++});
     }
     *whole = *whole && size_of(v);
     return behind(l.text);
 }
 
+static bool add_part(const struct told *w, const json_t *v, const char *name) {
+    const struct words_part *part = w->manner->parts;
+    size_t len = strcspn(name, "}");
+    while (part->name && (strncmp(part->name, name, len) != 0 || part->name[len])) {
+        part++;
+    }
+    if (part->name && has_value(v)) {
+        part->add(w->out, v, w->manner->data);
+    }
+    return part->name && has_value(v);
+}
+
+/* A value, or what stands for it, up to the closing brace. */
+static bool add_value(const struct told *w, const json_t *v, const char *at) {
+    size_t from = w->out->len, len = strcspn(at, "}");
+    bool done = *at == '%'   ? add_formatted(w->out, v, at)
+                : *at == '~' ? add_cut(w->out, v, at)
+                : *at == '-' ? add_count(w->out, v, strtoul(at + 1, NULL, 10))
+                             : add_member(w->out, v);
+    if (!done && *at == '|') {
+        done = buf_add(w->out, at + 1, len - 1) == 0;
+    }
+    if (w->manner->escape) {
+        w->manner->escape(w->out, from);
+    }
+    return done;
+}
+
 /* at: behind the brace. Behind the closing one is returned. */
 static const char *tell_place(const struct told *w, const char *at, bool *whole) {
     char test = *at == '?' || *at == '!' ? *at++ : '\0';
-    size_t len = strcspn(at, "}|%~-<>=/:");
+    size_t len = strcspn(at, "}|%~-<>=/:#");
     autojson *v = member_new(w, at, len);
     bool done = true;
     at += len;
@@ -199,19 +236,8 @@ static const char *tell_place(const struct told *w, const char *at, bool *whole)
     } else if (*at && strchr("</:", *at)) {
         at = tell_each(w, v, at, whole);
     } else {
-        const char *end = at + strcspn(at, "}");
-        size_t from = w->out->len;
-        done = *at == '%'   ? add_formatted(w->out, v, at)
-               : *at == '~' ? add_cut(w->out, v, at)
-               : *at == '-' ? add_count(w->out, v, strtoul(at + 1, NULL, 10))
-                            : add_member(w->out, v);
-        if (!done && *at == '|') {
-            done = buf_add(w->out, at + 1, (size_t)(end - at - 1)) == 0;
-        }
-        for (char *c = w->out->data + from; w->newline != '\n' && *c; c++) {
-            *c = *c == '\n' ? w->newline : *c == '\t' ? ' ' : *c;
-        }
-        at = end;
+        done = *at == '#' ? add_part(w, v, at + 1) : add_value(w, v, at);
+        at += strcspn(at, "}");
     }
     *whole = *whole && done;
     return at + (*at == '}');
@@ -251,11 +277,17 @@ static const char *tell(const struct told *w, const char *at, bool *whole) {
 }
 
 void words_add(struct buf *out, const char *words, const json_t *value) {
-    words_add_lines(out, words, value, '\n');
+    words_add_as(out, &(struct words_manner){0}, words, value);
 }
 
-void words_add_lines(struct buf *out, const char *words, const json_t *value,
-                     char newline) {
+void words_add_as(struct buf *out, const struct words_manner *manner, const char *words,
+                  const json_t *value) {
     bool whole = true;
-    tell(&(struct told){.out = out, .value = value, .newline = newline}, words, &whole);
+    tell(&(struct told){.out = out, .manner = manner, .value = value}, words, &whole);
+}
+
+void words_one_line(struct buf *out, size_t from) {
+    for (char *c = out->data + from; *c; c++) {
+        *c = *c == '\n' || *c == '\t' ? ' ' : *c;
+    }
 }

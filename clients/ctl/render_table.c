@@ -45,7 +45,7 @@ void table_style(struct table *t, enum style style) {
 
 void table_row(struct table *t, const char *words, const json_t *value) {
     autobuf text = BUF_INIT(1u << 20);
-    words_add_lines(&text, words, value, ' ');
+    words_add_as(&text, &(struct words_manner){.escape = words_one_line}, words, value);
     for (char *cell = text.data, *end; cell; cell = end) {
         end = strchr(cell, '\t');
         end = end ? (*end = '\0', end + 1) : NULL;

@@ -233,10 +233,17 @@ static void put_line(const struct terminal *t, int column, char *line) {
     }
 }
 
+/* Of a value, so that its lines can be told from those of the text. */
+static void mark_newlines(struct buf *out, size_t from) {
+    for (char *c = out->data + from; *c; c++) {
+        *c = *c == '\n' ? '\v' : *c == '\t' ? ' ' : *c;
+    }
+}
+
 void terminal_words(const struct terminal *t, int column, const char *words,
                     const json_t *value) {
     autobuf text = BUF_INIT(16u << 20);
-    words_add_lines(&text, words, value, '\v');
+    words_add_as(&text, &(struct words_manner){.escape = mark_newlines}, words, value);
     for (char *line = text.data, *end; *line; line = end + 1) {
         end = line + strcspn(line, "\n");
         bool last = !*end;

@@ -3,17 +3,13 @@
 #include "base/buf.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "skills/report_texts.h"
 #include "skills/statistics/statistics.h"
 
-#define TITLE 300 /* bytes */
-
-extern const char style_report[]; /* report.css */
-
-void html_text(struct buf *out, const char *s, size_t max) {
-    size_t len = strlen(s), kept = text_cut(s, len, max);
-    autobuf clean = BUF_INIT(4 * max + 16);
-    text_clean(&clean, s, kept);
+void html_escape(struct buf *out, size_t from) {
+    autobuf clean = BUF_INIT(4 * (out->len - from) + 16);
+    text_clean(&clean, out->data + from, out->len - from);
+    out->len = from;
+    out->data[from] = '\0';
     for (size_t i = 0; i < clean.len; i++) {
         char c = clean.data[i];
         const char *entity = c == '&'    ? "&amp;"
@@ -28,7 +24,13 @@ void html_text(struct buf *out, const char *s, size_t max) {
             buf_addc(out, c);
         }
     }
+}
+
+void html_text(struct buf *out, const char *s, size_t max) {
+    size_t len = strlen(s), kept = text_cut(s, len, max), from = out->len;
+    buf_add(out, s, kept);
     buf_adds(out, kept < len ? "…" : "");
+    html_escape(out, from);
 }
 
 const char *html_tone(const char *verdict) {
@@ -39,24 +41,9 @@ const char *html_tone(const char *verdict) {
                                         : "even";
 }
 
-void html_badge(struct buf *out, const char *verdict) {
-    autofree char *word =
-        xstrdup(strings_have(verdict_names, verdict) ? verdict : "not judged");
-    for (char *c = word; (c = strchr(c, '_'));) {
-        *c = ' ';
-    }
-    buf_addf(out, "<span class=\"badge %s\">%s</span>", html_tone(verdict), word);
-}
-
-void html_page_begin(struct buf *out, const char *title) {
-    html_page_begin_with_script(out, title, NULL);
-}
-
-void html_page_begin_with_script(struct buf *out, const char *title, const char *digest) {
-    buf_adds(out, page_head);
-    buf_adds(out, digest ? "; script-src '" : "");
-    buf_adds(out, digest ? digest : "");
-    buf_adds(out, digest ? "'\"><title>" : "\"><title>");
-    html_text(out, title, TITLE);
-    buf_addf(out, "</title><style>%s</style></head><body>\n", style_report);
+const char *html_verdict(const char *verdict) {
+    return strcmp(verdict, "no_evidence") == 0      ? "no evidence"
+           : strcmp(verdict, "not_measurable") == 0 ? "not measurable"
+           : strings_have(verdict_names, verdict)   ? verdict
+                                                    : "not judged";
 }

@@ -4,8 +4,6 @@
  * text is cleaned and escaped. */
 #include "base/json.h"
 
-#define RUN_HTML_TESTS 300
-
 /* batch as run_read gives it, with "rows" (run_rows). Appended; -EMSGSIZE at out's limit.
  */
 int run_html_write(struct buf *out, const json_t *batch);

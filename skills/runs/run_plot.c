@@ -36,8 +36,12 @@ static void lift_axis(struct buf *out) {
     }
 }
 
-void plot_lift(struct buf *out, double estimate, double low, double high, double smallest,
-               const char *tone) {
+void plot_lift(struct buf *out, const json_t *lift, const void *) {
+    double estimate = json_get_number(lift, "estimate", NAN),
+           low = json_get_number(lift, "low", NAN),
+           high = json_get_number(lift, "high", NAN),
+           smallest = json_get_number(lift, "smallest_detectable", NAN);
+    const char *tone = json_get_string(lift, "tone", "even");
     buf_addf(out,
              "<svg class=\"plot lift\" viewBox=\"0 0 640 76\" role=\"img\" "
              "aria-label=\"lift %+.0f points",
@@ -66,15 +70,23 @@ void plot_lift(struct buf *out, double estimate, double low, double high, double
 
 /* --- rates --- */
 
-void plot_rate(struct buf *out, double rate, double low, double high, const char *tone) {
-    double inside = fmin(fmax(rate, 0), 1);
+void plot_rate(struct buf *out, const json_t *of, const void *) {
+    double rate = json_is_number(of)
+                      ? json_number_value(of)
+                      : json_get_number(of, "estimate",
+                                        json_get_number(of, "pass_rate", NAN)),
+           low = json_get_number(of, "low", NAN), high = json_get_number(of, "high", NAN),
+           inside = fmin(fmax(rate, 0), 1);
+    if (isnan(rate)) {
+        return;
+    }
     buf_addf(
         out,
         "<svg class=\"bar\" viewBox=\"0 0 304 20\" role=\"img\" aria-label=\"%.0f %%\">"
         "<rect class=\"track\" x=\"2\" y=\"4\" width=\"300\" height=\"12\" rx=\"2\"/>"
         "<rect class=\"fill %s\" x=\"2\" y=\"4\" width=\"%.1f\" height=\"12\" "
         "rx=\"2\"/>",
-        100 * rate, tone, 300 * inside);
+        100 * rate, json_get_string(of, "tone", "even"), 300 * inside);
     if (!isnan(low) && !isnan(high)) {
         double x1 = 2 + 300 * fmin(fmax(low, 0), 1),
                x2 = 2 + 300 * fmin(fmax(high, 0), 1);
@@ -97,31 +109,33 @@ static double pair_x(double rate) {
     return PAIR_LEFT + fmin(fmax(rate, 0), 1) * PAIR_WIDTH;
 }
 
-static void plot_pair(struct buf *out, const struct plot_pair *p, double y) {
-    const char *tone = p->after > p->before   ? "good"
-                       : p->after < p->before ? "bad"
-                                              : "even";
+static void plot_pair(struct buf *out, const json_t *p, double y) {
+    double before = json_get_number(p, "before", NAN),
+           after = json_get_number(p, "after", NAN);
+    const char *tone = after > before ? "good" : after < before ? "bad" : "even";
     buf_addf(out, "<text x=\"4\" y=\"%.1f\">", y + 4);
-    html_text(out, p->label, LABEL_MAX);
+    html_text(out, json_get_string(p, "id", ""), LABEL_MAX);
     buf_addf(out, "</text><text class=\"muted\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
              PAIR_LEFT - 14, y + 4);
-    html_text(out, p->note, NOTE_MAX);
+    html_text(out, json_get_string(p, "split", ""), NOTE_MAX);
     buf_adds(out, "</text>");
     add_line(out, "tick", pair_x(0), y, pair_x(1), y);
-    if (isnan(p->before) || isnan(p->after)) {
+    if (isnan(before) || isnan(after)) {
         buf_addf(out, "<text class=\"muted\" x=\"%d\" y=\"%.1f\">no pair</text>",
                  PAIR_LEFT + 4, y + 4);
         return;
     }
     buf_addf(out, "<g class=\"%s\">", tone);
-    add_line(out, "join", pair_x(p->before), y, pair_x(p->after), y);
+    add_line(out, "join", pair_x(before), y, pair_x(after), y);
     buf_addf(out,
              "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/><circle "
              "class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/></g>",
-             pair_x(p->before), y, tone, pair_x(p->after), y);
+             pair_x(before), y, tone, pair_x(after), y);
 }
 
-void plot_pairs(struct buf *out, const struct plot_pair *pairs, size_t count) {
+void plot_pairs(struct buf *out, const json_t *pairs, const void *) {
+    size_t count = json_array_size(pairs);
+    count = count < PLOT_PAIRS ? count : PLOT_PAIRS;
     double height = ROW * (double)count + 34;
     buf_addf(out,
              "<div class=\"scroll\"><svg class=\"plot pairs\" viewBox=\"0 0 640 %.0f\" "
@@ -136,7 +150,7 @@ void plot_pairs(struct buf *out, const struct plot_pair *pairs, size_t count) {
                  x, height - 6, percent);
     }
     for (size_t i = 0; i < count; i++) {
-        plot_pair(out, &pairs[i], ROW * (double)i + 14);
+        plot_pair(out, json_array_get(pairs, i), ROW * (double)i + 14);
     }
     buf_adds(out, "</svg></div>\n");
 }

@@ -7,7 +7,7 @@
 
 static const char value_text[] =
     "{\"lines\": \"ab\\ncd\\n\", \"name\": \"k\", \"empty\": \"\", \"line\": 7, "
-    "\"none\": 0, \"rate\": 0.256,"
+    "\"none\": 0, \"rate\": 0.256, \"half\": 0.125,"
     " \"off\": false, \"on\": true, \"list\": [\"a\", \"b\", \"c\"], \"nothing\": [],"
     " \"sizes\": {\"n\": 5, \"m\": 6}, \"umlaut\": \"äöü\","
     " \"at\": [{\"file\": \"k.cu\", \"line\": 3}, {\"line\": 4}], \"null\": null,"
@@ -22,7 +22,7 @@ Test(words, tell_by_their_rules) {
         {"{name}:{line}{missing}", "k:7"},
         {"{missing|?}{empty|-}{name|no}", "?-k"},
         {"{sizes.n} {sizes.z|none}", "5 none"},
-        {"{rate%.1f} {rate%.0p}% {line%3d}|", "0.3 26%   7"},
+        {"{rate%.1f} {rate%.0p}% {half%.0p}% {line%3d}|", "0.3 26% 13%   7"},
         {"{name%-4s}.{rate%+.0p}", "k   .+26"},
         {"{umlaut~5} {umlaut~6}", "äö… äöü"},
         {"{name~9!}{lines~9!}{lines~5!}", "k\nab\ncd\nab\ncd…\n"},
@@ -62,11 +62,30 @@ Test(words, tell_by_their_rules) {
     }
 }
 
-Test(words, tell_lines_of_values_apart) {
-    autojson *value = json_pack("{s:s,s:[s]}", "a", "1\n\t2", "list", "3\n4");
-    autobuf out = BUF_INIT(100);
-    words_add_lines(&out, "{a}\n{list:{.}\n}", value, '|');
-    cr_expect_str_eq(out.data, "1| 2\n3|4\n");
+static void shout(struct buf *out, size_t from) {
+    for (char *c = out->data + from; *c; c++) {
+        *c = *c == '\n' ? '|' : *c;
+    }
+}
+
+static void add_stars(struct buf *out, const json_t *value, const void *data) {
+    for (json_int_t i = json_integer_value(value); i > 0; i--) {
+        buf_adds(out, data);
+    }
+}
+
+Test(words, show_values_in_the_callers_manner) {
+    static const struct words_part parts[] = {{"stars", add_stars}, {0}};
+    const struct words_manner manner = {.escape = shout, .parts = parts, .data = "*\n"};
+    autojson *value = json_pack("{s:s,s:[s],s:i,s:n}", "a", "1\n2", "list", "3\n4", "n",
+                                2, "none");
+    autobuf out = BUF_INIT(100), line = BUF_INIT(100);
+    words_add_as(&out, &manner, "{a}\n{list:{.}\n}{n#stars}[{b#stars}|{c|5\n}][{n#sta}]",
+                 value);
+    cr_expect_str_eq(out.data, "1|2\n3|4\n*\n*\n5|");
+    words_add_as(&line, &(struct words_manner){.escape = words_one_line},
+                 "{a}\n[{?none=0}zero]", value);
+    cr_expect_str_eq(line.data, "1 2\n");
 }
 
 /* A full buffer stays what it was, and a part that is left out gives its room back. */
