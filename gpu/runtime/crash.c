@@ -5,15 +5,24 @@
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/threads.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#define STACK_BYTES (128u << 10)
 #define PATIENCE_S 5 /* for words about a program whose memory may be in ruins */
+
+static int action_set(int signal, const struct sigaction *set, struct sigaction *ret) {
+    static int (*real)(int, const struct sigaction *, struct sigaction *);
+    if (!real) {
+        *(void **)&real = dlsym(RTLD_NEXT, "sigaction");
+    }
+    return real(signal, set, ret);
+}
 
 static uintptr_t place_of(const ucontext_t *context) {
 #if defined __x86_64__
@@ -44,8 +53,9 @@ static struct host_site site_of(const ucontext_t *context) {
     return site;
 }
 
-/* It writes near its stack's pointer, and what is below is nobody's: past the other end of
- * the stack, the stack itself is below. */
+/* The stack's pointer is past the stack's end, or what is written is. The first thread's
+ * stack grows: near the pointer, what is below it is nobody's. Past the other end of that
+ * stack, the stack itself is below. */
 static bool is_stack_full(const siginfo_t *info, const ucontext_t *context) {
     enum { NEAR = 1 << 16 };
 #if defined __x86_64__
@@ -53,8 +63,11 @@ static bool is_stack_full(const siginfo_t *info, const ucontext_t *context) {
 #elif defined __aarch64__
     uintptr_t top = (uintptr_t)context->uc_mcontext.sp;
 #endif
-    uintptr_t at = (uintptr_t)info->si_addr;
+    uintptr_t at = (uintptr_t)info->si_addr, lowest = thread_stack_lowest();
     unsigned char in_memory;
+    if (lowest) {
+        return top < lowest || (at < lowest && lowest < at + NEAR);
+    }
     return at + NEAR >= top && at < top + NEAR &&
            mincore((void *)((at - NEAR) & ~4095ul), 1, &in_memory) != 0;
 }
@@ -80,6 +93,12 @@ static bool describe(uint64_t address, char *ret, size_t room) {
     return true;
 }
 
+static void report_access(uint64_t address, const struct host_site *site,
+                          const char *words) {
+    const struct allocation *a = memory_find(&runtime.device.memory, address);
+    report_finding_once(a && a->freed ? "use_after_free" : "host_access", site, words);
+}
+
 static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     char words[512];
     struct host_site site = site_of(context);
@@ -88,9 +107,7 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     bool fault = (signal == SIGSEGV || signal == SIGBUS) && !sent;
     bool ours = fault && describe(address, words, sizeof words);
     if (ours) {
-        const struct allocation *a = memory_find(&runtime.device.memory, address);
-        report_finding(a && a->freed ? "use_after_free" : "host_access", &site, "%s",
-                       words);
+        report_access(address, &site, words);
     } else if (fault && is_stack_full(info, context)) {
         (void)snprintf(words, sizeof words,
                        "The host's stack is full: a recursion without end, or local "
@@ -130,15 +147,66 @@ static bool is_closed(int signal, const siginfo_t *info, const ucontext_t *conte
     return host_access_fault((uintptr_t)info->si_addr, is_write(context), &site);
 }
 
+/* ---- the program's own handlers ---- */
+
+/* Ours stand in front of these: memory that is closed for the host is opened, and host
+ * code that follows a pointer to device memory is told, whatever the program does then. */
+static struct {
+    int signal;
+    struct sigaction theirs;
+} handled[] = {{.signal = SIGSEGV}, {.signal = SIGBUS}};
+
+static struct sigaction *handler_of(int signal) {
+    for (size_t k = 0; k < ARRAY_LEN(handled); k++) {
+        if (handled[k].signal == signal) {
+            return &handled[k].theirs;
+        }
+    }
+    return NULL;
+}
+
+static void tell_handled(const siginfo_t *info, const ucontext_t *context) {
+    char words[512];
+    if (info->si_code > 0 &&
+        describe((uintptr_t)info->si_addr, words, sizeof words)) {
+        const struct host_site site = site_of(context);
+        report_access((uintptr_t)info->si_addr, &site, words);
+    }
+}
+
+/* false: the program has no handler. */
+static bool handle(int signal, siginfo_t *info, void *context) {
+    struct sigaction *theirs = handler_of(signal);
+    if (!theirs || theirs->sa_handler == SIG_DFL) {
+        return false;
+    }
+    if (theirs->sa_handler == SIG_IGN) {
+        return info->si_code <= 0; /* the system ignores no fault */
+    }
+    const struct sigaction now = *theirs;
+    tell_handled(info, context);
+    if (now.sa_flags & (int)SA_RESETHAND) {
+        *theirs = (struct sigaction){.sa_handler = SIG_DFL};
+    }
+    if (now.sa_flags & SA_SIGINFO) {
+        now.sa_sigaction(signal, info, context);
+    } else {
+        now.sa_handler(signal);
+    }
+    return true;
+}
+
+/* ---- ours ---- */
+
 static void on_signal(int signal, siginfo_t *info, void *context) {
     int error = errno;
-    if (is_closed(signal, info, context)) {
+    if (is_closed(signal, info, context) || handle(signal, info, context)) {
         errno = error;
         return;
     }
     struct sigaction plain = {.sa_handler = SIG_DFL};
-    (void)sigaction(signal, &plain, NULL);
-    (void)sigaction(SIGALRM, &plain, NULL);
+    (void)action_set(signal, &plain, NULL);
+    (void)action_set(SIGALRM, &plain, NULL);
     (void)alarm(PATIENCE_S);
     tell(signal, info, context);
     outcome_end("signal", signal);
@@ -146,17 +214,43 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     (void)raise(signal);
 }
 
-void crash_watch(void) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack != MAP_FAILED) {
-        const stack_t own = {.ss_sp = stack, .ss_size = STACK_BYTES};
-        (void)sigaltstack(&own, NULL);
-    }
+static int watch(int signal, const struct sigaction *like) {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    for (size_t k = 0; k < ARRAY_LEN(signals); k++) {
-        (void)sigaction(signals[k], &action, NULL);
+    if (like) {
+        action.sa_mask = like->sa_mask;
+        action.sa_flags |= like->sa_flags & (SA_NODEFER | SA_RESTART);
     }
+    return action_set(signal, &action, NULL);
+}
+
+void crash_watch(void) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t k = 0; k < ARRAY_LEN(signals); k++) {
+        (void)watch(signals[k], NULL);
+    }
+}
+
+/* ---- what the program calls ---- */
+
+EXPORT int sigaction(int signal, const struct sigaction *set, struct sigaction *ret) {
+    struct sigaction *theirs = handler_of(signal);
+    if (!theirs) {
+        return action_set(signal, set, ret);
+    }
+    const struct sigaction before = *theirs;
+    if (set) {
+        *theirs = *set;
+        (void)watch(signal, set);
+    }
+    if (ret) {
+        *ret = before;
+    }
+    return 0;
+}
+
+/* As BSD's, which glibc's is. */
+EXPORT sighandler_t signal(int signal, sighandler_t handler) {
+    struct sigaction before, set = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    return sigaction(signal, &set, &before) ? SIG_ERR : before.sa_handler;
 }

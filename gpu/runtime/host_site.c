@@ -9,13 +9,17 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+bool is_of_library(const void *code) {
+    return (const char *)code >= __ehdr_start && (const char *)code < _end;
+}
+
 static _Unwind_Reason_Code frame_take(struct _Unwind_Context *context, void *to) {
     struct host_site *s = to;
     uintptr_t address = _Unwind_GetIP(context);
     if (!address) {
         return _URC_END_OF_STACK;
     }
-    if (address < (uintptr_t)__ehdr_start || address >= (uintptr_t)_end) {
+    if (!is_of_library((void *)address)) {
         s->frames[s->count++] = (void *)address;
     }
     return s->count == ARRAY_LEN(s->frames) ? _URC_END_OF_STACK : _URC_NO_REASON;

@@ -9,6 +9,7 @@ struct host_site {
     void *frames[16];
 };
 
+bool is_of_library(const void *code);
 void host_site_take(struct host_site *ret); /* for the calling thread */
 /* For one return address. */
 struct host_site host_site_of(void *return_address);

@@ -10,6 +10,7 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/threads.h"
 #include "gpu/runtime/unseen.h"
 
 #include <stdio.h>
@@ -78,6 +79,7 @@ __attribute__((constructor)) static void library_load(void) {
     runtime.repeats = repeats_new(!runtime.runs_all);
     report_open();
     launch_record_open(json_object_get(config, "record"));
+    threads_begin();
     crash_watch();
 }
 

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,7 @@ struct listening {
     int pid, process; /* process: a descriptor that is readable when it has ended */
     size_t fed;
     bool reaped;
+    size_t shared_before; /* the machine's shared memory when it began */
     uint64_t deadline_ms, look_ms; /* look_ms: at its folder */
 };
 
@@ -193,16 +195,64 @@ static size_t folder_bytes(const char *folder, size_t most) {
     return sum;
 }
 
+/* Bytes of the machine's shared memory: of all processes, resident in one or not. */
+static size_t machine_shared(void) {
+    struct sysinfo i;
+    return sysinfo(&i) ? 0 : i.sharedram * i.mem_unit;
+}
+
+static size_t read_text(int pid, const char *name, char *text, size_t room) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, text, room - 1);
+    text[len > 0 ? len : 0] = '\0';
+    return len > 0 ? (size_t)len : 0;
+}
+
+/* Of its shared mappings, in memory or not. */
+static size_t mapped_shared(int pid) {
+    char path[40], line[512], how[5];
+    size_t sum = 0, from, to;
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%zx-%zx %4s", &from, &to, how) == 3 && how[3] == 's') {
+            sum += to - from;
+        }
+    }
+    if (f) {
+        (void)fclose(f);
+    }
+    return sum;
+}
+
+/* Shared pages that a process lets go (MADV_DONTNEED) stay in memory and are resident no
+ * more: at most as much as the machine's shared memory has grown, and as it has mapped. */
+static size_t dropped_shared(const struct listening *l, size_t resident) {
+    size_t now = machine_shared();
+    size_t grown = now > l->shared_before ? now - l->shared_before : 0;
+    if (resident + grown <= l->stage->resident_bytes) {
+        return 0;
+    }
+    char text[256];
+    unsigned long long shared = 0; /* proc(5), statm: resident files and shared memory */
+    (void)read_text(l->pid, "statm", text, sizeof text);
+    (void)sscanf(text, "%*s %*s %19llu", &shared);
+    size_t held = (size_t)shared * (size_t)sysconf(_SC_PAGESIZE);
+    size_t mapped = mapped_shared(l->pid), most = grown < mapped ? grown : mapped;
+    return most > held ? most - held : 0;
+}
+
 /* Fields 20 and 24 of proc(5)'s stat; the name before them may hold anything but is
  * closed by the last ')'. */
-static enum stage_limit process_limit(int pid, const struct program_stage *s) {
-    char path[40], text[1024] = "";
+static enum stage_limit process_limit(const struct listening *l) {
+    const struct program_stage *s = l->stage;
+    char text[1024];
     long threads = 0;
     unsigned long long pages = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    const char *behind = len > 0 ? strrchr(text, ')') : NULL;
+    (void)read_text(l->pid, "stat", text, sizeof text);
+    const char *behind = strrchr(text, ')');
     if (!behind || sscanf(behind,
                           ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                           "%*s %*s %*s %19ld %*s %*s %*s %19llu",
@@ -210,9 +260,11 @@ static enum stage_limit process_limit(int pid, const struct program_stage *s) {
         return LIMIT_NONE;
     }
     size_t bytes = (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
-    return s->threads && threads > s->threads                 ? LIMIT_THREADS
-           : s->resident_bytes && bytes > s->resident_bytes ? LIMIT_MEMORY
-                                                              : LIMIT_NONE;
+    bool over = s->resident_bytes && (bytes > s->resident_bytes ||
+                                      bytes + dropped_shared(l, bytes) > s->resident_bytes);
+    return s->threads && threads > s->threads ? LIMIT_THREADS
+           : over                             ? LIMIT_MEMORY
+                                              : LIMIT_NONE;
 }
 
 static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
@@ -223,7 +275,7 @@ static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
             return LIMIT_FOLDER;
         }
     }
-    return now >= l->deadline_ms ? LIMIT_TIME : process_limit(l->pid, s);
+    return now >= l->deadline_ms ? LIMIT_TIME : process_limit(l);
 }
 
 static void look(struct listening *l, uint64_t now) {
@@ -296,7 +348,7 @@ bool program_killed_by(const struct program_end *end, int sig) {
 }
 
 void program_stage_run(const struct program_stage *stage, struct program_end *ret) {
-    struct listening l = {.stage = stage, .end = ret};
+    struct listening l = {.stage = stage, .end = ret, .shared_before = machine_shared()};
     uint64_t begun = clock_ms();
     int keeper = getpid();
     *ret = (struct program_end){0};

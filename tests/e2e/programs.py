@@ -766,6 +766,64 @@ def says_why_the_host_crashed(d):
         assert f["code"] == "host_crash" and words in f["message"], f
 
 
+SIGNALS = "#include <signal.h>\n#include <setjmp.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/mman.h>\n"
+
+
+def with_handler(d, body, functions):
+    """The program that counts, with this after its kernel."""
+    return d.run_text(kernel("r0/program.cu").replace("#line 1 ", SIGNALS + functions + "\n#line 1 ").replace(
+        "    cudaDeviceSynchronize();", "    cudaDeviceSynchronize(); " + body, 1), 4, timeout_s=10)
+
+
+def ends_when_its_threads_end(d):
+    """pthread_exit(3): the process ends with its last thread, as by exit(0). The library's thread has carried out launches."""
+    late = 'static void *late(void *p) { usleep(200000); puts("late"); return 0; }'
+    for body, printed in (("pthread_t t; pthread_create(&t, 0, late, 0); pthread_exit(0);", "late\n"), ("pthread_exit(0);", "")):
+        r = with_handler(d, "{ %s }" % body, late)
+        assert (r["verdict"], r["exit_status"], r["stdout"]) == ("pass", 0, printed), r
+
+
+def a_full_stack_of_another_thread_is_told(d):
+    r = with_handler(d, "{ pthread_t t; pthread_create(&t, 0, deep, 0); pthread_join(t, 0); }",
+                     "static void *deep(void *p) { volatile char a[9999]; a[77] = 1; return (char *)deep(p) + a[77]; }")
+    f, = r["findings"]
+    assert r["signal"] == "SIGSEGV" and f["code"] == "host_crash" and "stack is full" in f["message"], r
+
+
+def a_handler_hides_no_host_access(d):
+    """It ends the program, or goes on behind each of 100 accesses, which are one finding."""
+    for body, functions, printed in (
+            ("signal(SIGSEGV, caught); h[0] = *d;", 'static void caught(int n) { puts("caught"); exit(0); }', "caught\n"),
+            ("struct sigaction a = {.sa_handler = caught}; sigaction(SIGSEGV, &a, 0); for (int i = 0; i < 100; i++) if (!sigsetjmp(back, 1)) h[0] = *d;",
+             "static sigjmp_buf back; static void caught(int n) { siglongjmp(back, 1); }", "0 wrong\n")):
+        r = with_handler(d, "{ %s }" % body, functions)
+        f, = r["findings"]
+        assert (r["verdict"], r["exit_status"], r["stdout"]) == ("fail", 0, printed), r
+        assert (f["code"], f["file"], f["line"]) == ("host_access", "program.cu", 6), f
+
+
+def a_handler_of_its_own_faults_works(d):
+    """sigaction(2): it is told the fault's address and mends it; it can be asked for; and gives way to the default."""
+    r = with_handler(d, """{ own = mmap(0, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+struct sigaction a = {.sa_sigaction = mend, .sa_flags = SA_SIGINFO}, b;
+sigaction(SIGSEGV, &a, &b); printf("%d ", b.sa_handler == SIG_DFL); own[5] = 7; printf("%d ", own[5]); printf("%d ", count);
+sigaction(SIGSEGV, 0, &b); printf("%d %d ", b.sa_sigaction == mend, signal(SIGSEGV, SIG_DFL) == (void *)mend); }""",
+                     "static volatile char *own; static int count; static void mend(int n, siginfo_t *i, void *c) { count += i->si_addr == own + 5; mprotect((void *)own, 4096, 3); }")
+    assert (r["verdict"], r["stdout"], r["findings"]) == ("pass", "1 7 1 1 1 0 wrong\n", []), r
+    r = with_handler(d, "{ struct sigaction a = {.sa_handler = once, .sa_flags = SA_RESETHAND}; sigaction(SIGSEGV, &a, 0); *(volatile int *)8 = 1; }",
+                     'static void once(int n) { write(1, "once", 4); }')
+    f, = r["findings"]
+    assert (r["signal"], r["stdout"], f["code"]) == ("SIGSEGV", "once", "host_crash"), r
+
+
+def a_handler_sees_no_fault_of_memory_that_is_closed(d):
+    """Managed memory is closed until the host waits (missing_sync), which is no fault of the program's."""
+    r = with_handler(d, "{ signal(SIGSEGV, caught); unsigned *m; cudaMallocManaged((void **)&m, 16, 1); d = (int *)m; "
+                     "if (!__cudaPushCallConfiguration((dim3){1, 1, 1}, (dim3){4, 1, 1}, 0, 0)) stub(m, 4); h[0] = m[1]; printf(\"%d \", h[0]); cudaDeviceSynchronize(); h[0] = 0; }",
+                     "int cudaMallocManaged(void **, size_t, unsigned); static void caught(int n) { _exit(9); }")
+    assert (r["exit_status"], r["stdout"], [f["code"] for f in r["findings"]]) == (0, "1 0 wrong\n", ["missing_sync"]), r
+
+
 os.environ["PROGRAMS_TOKEN"] = "secret"  # the daemon's
 
 
@@ -847,7 +905,9 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
-    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed):
+    for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed, ends_when_its_threads_end,
+                     a_full_stack_of_another_thread_is_told, a_handler_hides_no_host_access, a_handler_of_its_own_faults_works,
+                     a_handler_sees_no_fault_of_memory_that_is_closed):
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
     assert d.close() == 0
