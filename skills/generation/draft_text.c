@@ -147,6 +147,12 @@ static char *take_citations(const char *text, json_t *evidence) {
     return buf_detach(&out);
 }
 
+const char *draft_says_nothing(const char *answer) {
+    static const char word[] = "NOTHING:";
+    answer += strspn(answer, " \t\r\n");
+    return strncmp(answer, word, sizeof word - 1) == 0 ? answer + sizeof word - 1 : NULL;
+}
+
 /* --- reading --- */
 
 static int check_frontmatter(const struct skill_text *t, struct err *err) {

@@ -11,4 +11,6 @@
  * removed from the text. -EINVAL says what to correct. */
 int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
                     const char *name, const struct skill_text *base, struct err *err);
+/* The reason of an answer that begins with "NOTHING:", else NULL. */
+const char *draft_says_nothing(const char *answer);
 void draft_rename(struct skill_draft *d, const char *name); /* in its text, too */

@@ -30,6 +30,7 @@ static void free_generating(struct generating *g) {
     free(g->answer);
     free(g->kept_draft);
     free(g->question);
+    free(g->said);
     free(g->reason);
     free(g->hint);
     if (g->room) {
@@ -379,24 +380,8 @@ static void after_staging(struct generating *g) {
                                     SKILL_CHECK_STRICT, NULL, on_checked, g);
 }
 
-/* Events that occur in no trace are no evidence. */
-static void drop_false_evidence(struct generating *g) {
-    const json_t *traces = json_object_get(g->material.provenance, "traces");
-    for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {
-        unsigned trace = 0, event = 0;
-        const json_t *one = json_array_get(g->draft.evidence, i - 1);
-        (void)sscanf(json_get_string(one, "event", ""), "t%u e%u", &trace, &event);
-        const json_t *of = trace ? json_array_get(traces, trace - 1) : NULL;
-        json_int_t events =
-            json_get_integer(of, "events", 0) + json_get_integer(of, "dropped", 0);
-        if (event == 0 || (json_int_t)event > events) {
-            json_array_remove(g->draft.evidence, i - 1);
-        }
-    }
-}
-
 void generate_use_draft(struct generating *g) {
-    drop_false_evidence(g);
+    generate_drop_false_evidence(g);
     generate_on_thread(g, generate_stage_draft, after_staging);
 }
 
@@ -410,8 +395,7 @@ void generate_stage_again(struct generating *g, generate_step *next) {
 /* Something that a writer could start from. */
 static bool has_word(const struct generating *g) {
     return has_more(g) || g->request.task || g->material.has_base ||
-           !g->material.lessons.nothing || g->material.lessons.task ||
-           g->material.lessons.files.count;
+           g->material.lessons.history.count || g->material.lessons.files.count;
 }
 
 /* A skill alone: its tests are what can be added, and what a refinement finds. */

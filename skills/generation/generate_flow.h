@@ -73,6 +73,7 @@ struct generating {
     bool cancelled;
     bool keeps; /* keep the improved skill's text: nothing says how to change it */
     const char *nothing; /* why there is no skill */
+    char *said;          /* the teacher's words for it */
     struct skill_check *checking;
     generate_step *after_checking; /* for a text that must not be revised */
     struct call *nested;           /* install, evaluation */
@@ -119,6 +120,10 @@ int generate_fail(struct generating *g, enum call_fault fault, const char *reaso
     __attribute__((format(printf, 5, 6)));
 /* Whether a check has a finding with this code and message, on any line. */
 bool generate_has_finding(const json_t *check, const json_t *finding);
+/* The teacher of traces answers that there is nothing to teach: g->nothing is its reason. */
+bool generate_says_nothing(struct generating *g, const char *answer);
+/* A cited event of which the draft's line says nothing is no evidence of it. */
+void generate_drop_false_evidence(struct generating *g);
 void generate_forgive(struct generating *g); /* clears the error and continues */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));

@@ -5,7 +5,7 @@
 #include "skills/generation/draft_text.h"
 #include "skills/generation/generation.h"
 
-#define DIGEST_TOKENS 6000u
+#define DIGEST_TOKENS 10000u
 #define DOCUMENT_TOKENS 8000u
 #define MAX_ORDER (512u << 10)
 
@@ -85,6 +85,10 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     g->answer = xstrdup(text);
     if (json_object_get(input, "tests")) {
         take_tests(g, input);
+    }
+    if (generate_says_nothing(g, text)) {
+        generate_end(g);
+        return;
     }
     if (draft_text_read(&g->draft, text, strlen(text), name,
                         g->material.has_base ? &g->material.base.text : NULL, &err) < 0) {

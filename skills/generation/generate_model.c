@@ -115,6 +115,10 @@ static void read_draft(struct generating *g, const char *text) {
     const char *name = r->folder_name ? r->folder_name : r->name;
     const struct skill_text *base = g->material.has_base ? &g->material.base.text : NULL;
     struct err err = {0};
+    if (generate_says_nothing(g, text)) {
+        generate_end(g);
+        return;
+    }
     if (draft_text_read(&g->draft, text, strlen(text), name, base, &err) < 0) {
         generate_ask_model(g, err.msg);
         return;

@@ -105,9 +105,7 @@ void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
     if (m->lessons) {
         autojson *digest = lessons_digest(
             m->lessons, m->digest_tokens ? m->digest_tokens : TEACHER_DIGEST_TOKENS);
-        buf_addf(out,
-                 "\nWhat happened in the traces; t1 e17 is event 17 of the first:\n%s",
-                 json_get_string(digest, "text", ""));
+        buf_addf(out, "%s%s", traces_text, json_get_string(digest, "text", ""));
     }
     autofree char *shown = xstrndup(out->len ? out->data + start : "", out->len - start);
     teacher_tell_facts(out, shown);

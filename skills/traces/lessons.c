@@ -97,12 +97,15 @@ void lesson_finish(struct lesson *l) {
 
 void lessons_finish(struct lessons *l) {
     list_finish(&l->fixes);
-    list_finish(&l->dead_ends);
     list_finish(&l->corrections);
     list_finish(&l->commands);
     list_finish(&l->files);
     list_finish(&l->links);
     list_finish(&l->limits);
+    for (size_t i = 0; i < l->history.count; i++) {
+        free(l->history.list[i].text);
+    }
+    free(l->history.list);
     free(l->task);
     free(l->task_evidence.list);
     *l = (struct lessons){0};

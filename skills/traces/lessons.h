@@ -46,11 +46,10 @@ struct lesson_change {
 /* One lesson of any kind; members that its kind does not use are NULL or 0. */
 struct lesson {
     char *key; /* its subject: see the lists below */
-    /* fixes and dead ends */
+    /* fixes */
     char *quote;   /* the error as printed, cut */
     char *context; /* the command that failed */
     unsigned seen; /* how often the failure occurred */
-    /* fixes */
     char *cause;       /* the agent's sentence that explains it, or NULL */
     char *verified_by; /* the command that then succeeded */
     char *tried;       /* commands that failed in between, a line each, or NULL */
@@ -75,15 +74,24 @@ struct lesson_list {
     size_t count;
 };
 
+/* What happened at one step: words, a command and how it ended, an edit. */
+struct history_step {
+    uint16_t trace;
+    uint32_t event, result_event;
+    uint8_t weight; /* how much it tells: lessons_history.c */
+    char *text;
+};
+struct session_history {
+    struct history_step *list;
+    size_t count, capacity;
+};
+
 struct lessons {
     char *task; /* the first real request, and later restrictions of it; NULL unknown */
     struct evidence_list task_evidence;
     /* A failure and the change that ended it; key: the error line, normalised (no
      * folders, addresses, numbers). Sorted by frequency, then by first occurrence. */
     struct lesson_list fixes;
-    /* A failure that was tried at least twice and never resolved; key: as for a fix. For
-     * a teacher that can judge it: most are tests that failed before and after. */
-    struct lesson_list dead_ends;
     /* A person's message that changed what the agent did; key: the message. */
     struct lesson_list corrections;
     /* A check that showed an error, and passed once that was corrected; key: the
@@ -95,6 +103,8 @@ struct lessons {
     struct lesson_list links;
     /* A version that a tool printed; key: the line. */
     struct lesson_list limits;
+    /* All of it in order, for a teacher that can judge what is a lesson. */
+    struct session_history history;
     bool nothing; /* there is no fix and no correction */
 };
 
@@ -111,8 +121,12 @@ void lessons_finish(struct lessons *l);
 #define EVIDENCE_NAME_SIZE 24
 void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e);
 
-/* A text for a teacher, within a budget of tokens (tokens.h): errors and fixes 40 %,
- * corrections 20 %, final files 25 %, the rest 15 %; unused shares go to the others.
- * Every line ends with its evidence: "[t1 e17]". It is wrapped as data between markers
+/* Whether the text has a name of at least four letters that this event of the history, or its result, says. */
+bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned event,
+                          const char *text);
+
+/* A text for a teacher, within a budget of tokens (tokens.h): final files 12 %, versions
+ * 5 %, all the rest for the history of the sessions, in which what tells least is left
+ * out first. Each line has its evidence: "t1 e17". It is wrapped as data between markers
  * that the text itself cannot contain. New reference: {"text", "tokens", "left_out"}. */
 json_t *lessons_digest(const struct lessons *l, size_t tokens);

@@ -11,7 +11,8 @@ void lessons_extract(struct lessons *ret, const struct trace *traces, size_t cou
     for (size_t i = 0; i < count && i < UINT16_MAX && !work_is_stopped(); i++) {
         struct steps s;
         steps_read(&s, &traces[i], (uint16_t)i, &r);
-        lessons_find_words(ret, &s);
+        lessons_find_words(ret, &s, &r);
+        lessons_find_history(ret, &s, &r);
         lessons_find_fixes(ret, &s, &r);
         lessons_find_files(ret, &s);
         lessons_find_facts(ret, &s);

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "base/work.h"
 
-#define MAX_DEAD_ENDS 20u
 #define MAX_KNOWN (4u << 20)
 #define MAX_FAILURES 500u
 #define LEAST_NAME 4u
@@ -402,19 +401,6 @@ static bool add_fix(struct lessons *l, const struct failure *f) {
     return told;
 }
 
-static void add_dead_end(struct lessons *l, const struct failure *f) {
-    const struct lesson_step *failed = &f->s->list[f->last];
-    if (f->seen < 2 || l->dead_ends.count >= MAX_DEAD_ENDS) {
-        return; /* nobody tried again */
-    }
-    struct lesson *d = lesson_list_add(&l->dead_ends);
-    d->key = xstrdup(f->error->normal);
-    d->quote = xstrdup(f->error->quote);
-    d->context = part_text(failed, failed);
-    d->seen = f->seen;
-    lessons_add_evidence(&d->evidence, f->s->trace, failed->result_event, EVIDENCE_ERROR);
-}
-
 /* The same run showed this error earlier, and it was followed from there. */
 static bool was_followed(const struct steps *s, size_t at, const char *normal) {
     size_t reach = at > LESSONS_REACH ? at - LESSONS_REACH : 0;
@@ -453,12 +439,6 @@ static void tell_failures(struct lessons *l, struct failure *list, size_t count)
                                .last = list[k].first, .seen = 1, .said = true};
         follow(&said);
         any = said.success && add_fix(l, &said);
-    }
-    for (size_t k = 0; k < count; k++) {
-        if (!told[k] && !list[k].success &&
-            !ended_with(list, told, count, k)) {
-            add_dead_end(l, &list[k]);
-        }
     }
 }
 

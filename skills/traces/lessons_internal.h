@@ -10,7 +10,7 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    struct pattern *error, *weak, *summary, *failures, *silencing, *cue, *intent, *vague, *personal;
+    struct pattern *error, *weak, *summary, *failures, *silencing, *cue, *intent, *vague, *personal, *idle;
     /* a line that matches `error` is certain if it contains one of these words */
     struct words_scan *sure;
 };
@@ -115,6 +115,7 @@ struct lesson_step {
     char *output; /* RUN, OTHER; or NULL */
     char *options; /* RUN: how it was to be run; or NULL */
     bool is_diff, done, failed, refused;
+    bool stated; /* RUN: the recording states how it ended, and nothing masks it */
     bool shown; /* EDIT: the text is what all edits of the file came to */
     struct command command; /* RUN */
     struct lesson_error errors[STEP_MAX_ERRORS];
@@ -298,7 +299,12 @@ char *lesson_told(const struct failure *f, size_t before);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);
-void lessons_find_words(struct lessons *l, const struct steps *s); /* lessons_words.c */
+void lessons_find_words(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r); /* lessons_words.c */
+void lessons_find_history(struct lessons *l, const struct steps *s,
+                         const struct lesson_reader *r); /* lessons_history.c */
+/* Appends as much of the history as `tokens` hold. Returns how many steps are left out. */
+size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t tokens);
 void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
 /* Sorts and joins the lessons of several traces. */
 void lessons_consolidate(struct lessons *l); /* lessons_merge.c */

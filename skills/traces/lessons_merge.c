@@ -90,11 +90,6 @@ static void order_fixes(struct lessons *l) {
     }
 }
 
-/* What failed in one trace but succeeded in another is not a dead end. */
-static bool is_solved(struct lessons *l, struct lesson *dead_end) {
-    return lesson_list_find(&l->fixes, dead_end->key);
-}
-
 /* Joined with the same one before it. */
 static bool is_repeated(struct lessons *l, struct lesson *c) {
     struct lesson *first = lesson_list_find(&l->corrections, c->key);
@@ -126,19 +121,13 @@ static bool is_corrected(struct lessons *l, struct lesson *f) {
 /* An error that is reported as such is not also a limit. */
 static bool is_error(struct lessons *l, struct lesson *limit) {
     const char *text = limit->key;
-    for (size_t i = 0; i < l->fixes.count; i++) {
-        if (strstr(l->fixes.list[i].quote, text) ||
-            strstr(text, l->fixes.list[i].quote)) {
-            return true;
-        }
-    }
-    return any_of(i, 0, l->dead_ends.count, strstr(l->dead_ends.list[i].quote, text));
+    return list_any(one, l->fixes.list, l->fixes.count,
+                    strstr(one->quote, text) || strstr(text, one->quote));
 }
 
 void lessons_consolidate(struct lessons *l) {
     lesson_list_drop(&l->fixes, l, is_joined);
     order_fixes(l);
-    lesson_list_drop(&l->dead_ends, l, is_solved);
     lesson_list_drop(&l->corrections, l, is_repeated);
     lesson_list_drop(&l->fixes, l, is_corrected);
     lesson_list_drop(&l->commands, l, is_corrected);

@@ -286,6 +286,7 @@ static void add_result(struct reading *g, size_t i) {
     s->done = true;
     s->result_event = e->number;
     s->output = lesson_clean(g->r, e->text, e->text_len);
+    s->stated = (e->has_exit || e->is_error) && !(s->command.classes & COMMAND_MASKED);
     judge(g, s, e);
     add_refusal(g, s, e->number);
 }

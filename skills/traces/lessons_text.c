@@ -34,6 +34,7 @@ void lesson_reader_init(struct lesson_reader *r, const struct redaction *redacti
         .intent = pattern_new(intent_regex),
         .vague = pattern_new(vague_regex),
         .personal = pattern_new(personal_regex),
+        .idle = pattern_new(idle_regex),
         .sure = words_scan_new(),
     };
     words_scan_add(r->sure, error_words, 0);
@@ -50,6 +51,7 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->intent);
     pattern_free(r->vague);
     pattern_free(r->personal);
+    pattern_free(r->idle);
     words_scan_free(r->sure);
 }
 

@@ -204,16 +204,16 @@ static void add_task(struct lessons *l, const struct steps *s,
     lessons_add_evidence(&l->task_evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
-void lessons_find_words(struct lessons *l, const struct steps *s) {
+void lessons_find_words(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r) {
     struct pattern *correcting = pattern_new(correction_regex);
-    struct pattern *idle = pattern_new(idle_regex);
     bool asked = false, acted = false;
     size_t tried = 0;
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
         size_t len = e->kind == STEP_USER ? strlen(e->text) : 0;
-        if (e->kind != STEP_USER || pattern_is_in(idle, e->text, len)) {
+        if (e->kind != STEP_USER || pattern_is_in(r->idle, e->text, len)) {
             continue;
         }
         if (!asked) {
@@ -229,5 +229,4 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
         }
     }
     pattern_free(correcting);
-    pattern_free(idle);
 }

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TRACES = os.path.join(HERE, "../unit/skills/data/traces/lessons")
 EXPECTED = json.load(open(os.path.join(TRACES, "expected.json")))
 GOOD = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make check fails in the zip project.\n---\n\n"
-        "# Zip tests\n\nRun `make check` first [t1 e4].\n")
+        "# Zip tests\n\nRun `make check`, which runs pytest, first [t1 e4].\n")
 
 
 class Daemon:
@@ -230,8 +230,15 @@ def host(d):
     check("error" in last and not os.path.exists(d.work + "/skills/never"), "after three drafts it ends, and nothing is saved")
     kept = last["error"]["data"]["hint"].split("kept in ")[1]
     check(open(kept).read() == GOOD.replace("zip-tests", "never").replace(" [t1 e4]", "") + "\nRun !`id` now.\n" and "SKILL.md line" in last["error"]["message"], "but the last draft is kept")
+    started = d.call("skill/generate", traces=["fastapi-tests.jsonl"], teacher="host", name="none")["result"]
+    d.call("job/status", job=started["job"], wait_s=20)
+    none = d.generate(job=started["job"], draft="NOTHING: the session only installs what it lacks.\n")["result"]
+    check(none.get("outcome") == "nothing_to_teach" and none["reason"].endswith("the session only installs what it lacks.") and not os.path.exists(d.work + "/skills/none"),
+          "a teacher may find nothing to teach, and says why: %s" % none)
     started = d.call("skill/generate", task="Explain the zip tests.", teacher="host")["result"]
     d.call("job/status", job=started["job"], wait_s=20)
+    again = d.generate(job=started["job"], draft="NOTHING: no.")["result"]
+    check(again.get("state") == "input_required", "but not where a person wants a skill for a task")
     d.call("job/cancel", job=started["job"])
     check(d.call("job/status", job=started["job"])["result"]["state"] == "cancelled", "waiting can be cancelled")
     check(not d.leftovers(), "no stage is left")

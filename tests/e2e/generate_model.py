@@ -30,7 +30,7 @@ BAD_TESTS = {"tests": [
     {"input": "None?", "checks": []},
     good_test(0), good_test(0)]}
 
-KERNEL = SKILL.replace("Run `make check` first [t1 e4].", "So:\n\n```cuda\n__global__ void scale(float *out, const float *x, int n) {\n"
+KERNEL = SKILL.replace("Run `make check`, which runs pytest, first [t1 e4].", "So:\n\n```cuda\n__global__ void scale(float *out, const float *x, int n) {\n"
                        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = 2 * x[i];\n}\n```")
 SPEC = {"spec": {"kernel": "twice", "sizes": [{"n": 1000}, {"n": 7}], "launch": {"grid": ["(n + 255) / 256"], "block": [256]},
                  "args": [{"name": "out", "type": "float32", "shape": ["n"], "output": True},

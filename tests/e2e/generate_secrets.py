@@ -119,7 +119,7 @@ def host(t, d, given):
 
 
 LEAKED = "Zq9-teacher-Pw7x"  # the scripted teacher's own, which its cached answer holds
-LEAK = SKILL.replace("Run `make check` first [t1 e4].", "Run `docker login -u me -p %s`." % LEAKED)
+LEAK = SKILL.replace("Run `make check`, which runs pytest, first [t1 e4].", "Run `docker login -u me -p %s`." % LEAKED)
 LEAKY = {"tests": [{"input": "Log in with docker login -u me -p %s%d. Which command?" % (LEAKED, i),
                     "checks": [{"kind": "contains", "value": "docker login %d" % i}]} for i in range(8)]}
 

@@ -10,7 +10,7 @@ EXPECTED = json.load(open(os.path.join(TRACES, "expected.json")))
 CUDA = {k: os.environ[k] for k in ("CUDA_HOME", "UPSKILLD_CUDA") if k in os.environ}
 CUDA["XDG_DATA_HOME"] = os.environ.get("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))
 SKILL = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make check fails in the zip project.\n---\n\n"
-         "# Zip tests\n\nRun `make check` first [t1 e4].\n")
+         "# Zip tests\n\nRun `make check`, which runs pytest, first [t1 e4].\n")
 WORDS = "alder birch cedar maple rowan aspen hazel larch linden poplar spruce willow juniper laurel olive walnut".split()
 
 

@@ -1,0 +1,47 @@
+/* What comes back from a teacher: the evidence that it cites, or the word that there is nothing to
+ * teach. */
+#include "skills/generation/generate_flow.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "skills/generation/draft_text.h"
+#include "skills/traces/redaction.h"
+
+#define MAX_WHY 400u /* bytes of a teacher's reason for no skill */
+
+bool generate_says_nothing(struct generating *g, const char *answer) {
+    const char *why = g->request.trace_count ? draft_says_nothing(answer) : NULL;
+    autobuf clean = BUF_INIT(8 * MAX_WHY), safe = BUF_INIT(16 * MAX_WHY);
+    if (!why) {
+        return false;
+    }
+    why += strspn(why, " \t\r\n");
+    text_clean(&clean, why, text_cut(why, strcspn(why, "\n"), MAX_WHY));
+    redaction_apply(g->material.redaction, &safe, clean.data, clean.len);
+    g->nothing = g->said = xasprintf("the teacher finds nothing to teach in the traces: %s", safe.data);
+    return true;
+}
+
+/* The line with this number, from 1; NULL: there is none. */
+static char *line_of(const char *text, json_int_t number) {
+    for (; *text && number > 1; number--) {
+        text = text_next_line(text);
+    }
+    return *text && number == 1 ? xstrndup(text, strcspn(text, "\n")) : NULL;
+}
+
+/* The event of the trace says something that the cited line says. */
+static bool shows(const struct generating *g, const json_t *cited) {
+    unsigned trace = 0, event = 0;
+    autofree char *line = line_of(g->draft.text, json_get_integer(cited, "line", 0));
+    (void)sscanf(json_get_string(cited, "event", ""), "t%u e%u", &trace, &event);
+    return line && trace && lessons_history_says(&g->material.lessons, trace - 1, event, line);
+}
+
+void generate_drop_false_evidence(struct generating *g) {
+    for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {
+        if (!shows(g, json_array_get(g->draft.evidence, i - 1))) {
+            json_array_remove(g->draft.evidence, i - 1);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+/* The history of a session, for a teacher that can read: what a person wants, what failed, what was
+ * tried and changed then, and what the agent says of it. Nothing here judges what is a lesson. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/find.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "base/work.h"
+#include "skills/format/tokens.h"
+
+#define MAX_STEPS 12000u /* of all traces; behind them only what tells most */
+#define MAX_ALL 40000u
+#define MAX_TEXT (16u << 10)
+#define MAX_COMMAND 600u
+#define MAX_LINE 240u /* of an error */
+#define MAX_OUTPUT 320u
+#define MAX_WORDS 700u /* bytes of a turn … */
+#define MAX_CONCLUSION 1400u /* … of the last of an answer */
+#define MAX_DIFF 700u
+#define MAX_TWICE 4u /* steps */
+#define MAX_OPEN 12u /* steps after a failure that are about it */
+#define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
+#define INDEX_BITS 16u
+#define MARK_TOKENS 10u /* "t1 e1734 ", " …", the line's end */
+
+/* How much a step tells. */
+enum weight { ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL, WEIGHTS };
+
+struct history_walk {
+    const struct steps *s;
+    const struct lesson_reader *r;
+    size_t failed; /* the latest failure that has not ended, + 1; 0: none */
+    json_t *seen;  /* normalised errors */
+};
+
+/* --- steps --- */
+
+static void add_step(struct lessons *l, const struct history_walk *w, const struct lesson_step *e,
+                     enum weight weight, struct buf *text) {
+    struct session_history *c = &l->history;
+    if (c->count >= (weight < TELLING ? MAX_STEPS : MAX_ALL)) {
+        buf_finish(text);
+        return;
+    }
+    list_room(c->list, c->count, c->capacity, 64);
+    c->list[c->count++] = (struct history_step){.trace = w->s->trace, .event = e->event, .result_event = e->result_event,
+                                               .weight = (uint8_t)weight, .text = buf_detach(text)};
+}
+
+static void add_cut(struct buf *out, const char *mark, const char *text, size_t max) {
+    autofree char *cut = lesson_cut(text, strlen(text), max);
+    buf_addf(out, "%s%s", mark, cut);
+}
+
+/* The last bytes of an output, from the beginning of a line on. */
+static void add_tail(struct buf *out, const char *output) {
+    size_t len = strlen(output), from = len > MAX_OUTPUT ? len - MAX_OUTPUT : 0;
+    const char *line = from ? text_next_line(output + from) : output;
+    add_cut(out, "\n  ", *line ? line : output + from, MAX_OUTPUT);
+}
+
+static bool is_new(struct history_walk *w, const struct lesson_step *e) {
+    bool fresh = !e->error_count;
+    for (size_t i = 0; i < e->error_count; i++) {
+        fresh |= !json_object_get(w->seen, e->errors[i].normal);
+        json_object_set_new(w->seen, e->errors[i].normal, json_true());
+    }
+    return fresh;
+}
+
+static void tell_failure(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+    struct buf text = BUF_INIT(MAX_TEXT);
+    buf_adds(&text, e->stated ? "failed: " : "printed: ");
+    for (size_t i = 0; i < e->error_count; i++) {
+        add_cut(&text, i ? "\n  " : "", e->errors[i].quote, MAX_LINE);
+    }
+    add_cut(&text, e->error_count ? "\n  when running: " : "", e->text, MAX_COMMAND);
+    if (!e->error_count && e->output) {
+        add_tail(&text, e->output);
+    }
+    add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
+    w->failed = (size_t)(e - w->s->list) + 1;
+}
+
+static void tell_run(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+    const struct lesson_step *failed = w->failed ? &w->s->list[w->failed - 1] : NULL;
+    bool ended = failed && failed->command.count && e->command.count && lesson_is_rerun(failed, e);
+    struct buf text = BUF_INIT(MAX_TEXT);
+    add_cut(&text, e->refused ? "did not end: " : ended && e->stated ? "passed: " : "ran: ", e->text,
+            MAX_COMMAND);
+    if (e->options) {
+        add_cut(&text, " with ", e->options, MAX_LINE);
+    }
+    if (failed && e->output && *e->output) {
+        add_tail(&text, e->output);
+    }
+    add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : ROUTINE, &text);
+    w->failed = ended ? 0 : w->failed;
+}
+
+/* The command that made the edit stands behind it, and failed. */
+static bool is_undone(const struct steps *s, size_t at) {
+    const struct lesson_step *e = &s->list[at];
+    return e->failed || (at + 1 < s->count && e[1].kind == STEP_RUN && e[1].event < e->event && e[1].failed);
+}
+
+static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
+    struct buf text = BUF_INIT(MAX_TEXT);
+    bool creates = lesson_is_edit(e) && lesson_creates(w->s, e);
+    autofree char *diff = lesson_is_edit(e) && !creates ? lesson_changed_lines(w->s, at) : NULL;
+    buf_addf(&text, "%s %s", is_undone(w->s, at) ? "could not change" : !e->text ? "removed" : creates ? "wrote" : "changed",
+             e->path);
+    if (diff && *diff) {
+        add_cut(&text, ":\n", diff, MAX_DIFF);
+    }
+    add_step(l, w, e, w->failed && !creates ? TELLING : ASIDE, &text);
+}
+
+static void tell_other(struct lessons *l, const struct history_walk *w, const struct lesson_step *e) {
+    if (e->failed && e->output) {
+        struct buf text = BUF_INIT(MAX_TEXT);
+        add_cut(&text, "failed: ", e->output, MAX_LINE);
+        add_cut(&text, "\n  of a tool with: ", e->text, MAX_LINE);
+        add_step(l, w, e, ATTEMPT, &text);
+    }
+}
+
+/* The last words before the person's next turn: what came of it. */
+static bool is_conclusion(const struct steps *s, size_t at) {
+    size_t next = at + 1;
+    while (next < s->count && s->list[next].kind == STEP_OTHER) {
+        next++;
+    }
+    return next == s->count || s->list[next].kind == STEP_USER;
+}
+
+/* A turn that the harness kept twice, the second time with its own remarks. */
+static bool was_told(const struct steps *s, size_t at) {
+    const struct lesson_step *e = &s->list[at];
+    return any_of(i, at > MAX_TWICE ? at - MAX_TWICE : 0, at,
+                  s->list[i].kind == e->kind && *s->list[i].text &&
+                      strncmp(s->list[i].text, e->text, strcspn(s->list[i].text, "\n")) == 0);
+}
+
+static void tell_words(struct lessons *l, const struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
+    bool person = e->kind == STEP_USER, again = was_told(w->s, at), ends = !person && is_conclusion(w->s, at);
+    if (again || (person ? pattern_is_in(w->r->idle, e->text, strlen(e->text)) : !*e->text)) {
+        return;
+    }
+    autofree char *cause = person ? NULL : lesson_cause(w->r, e->text);
+    bool first = person && !l->history.count;
+    struct buf text = BUF_INIT(MAX_TEXT);
+    add_cut(&text, person ? "person: " : "agent: ", e->text,
+            ends || first ? MAX_CONCLUSION : MAX_WORDS);
+    add_step(l, w, e, person || ends ? ESSENTIAL : cause || w->failed ? TELLING : ASIDE, &text);
+}
+
+static void tell_step(struct lessons *l, struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
+    w->failed = w->failed && at - w->failed > MAX_OPEN ? 0 : w->failed;
+    switch (e->kind) {
+    case STEP_RUN:
+        if (e->failed || w->failed || !(e->command.classes & COMMAND_PROBE)) {
+            (e->failed ? tell_failure : tell_run)(l, w, e);
+        }
+        break;
+    case STEP_EDIT:
+        tell_edit(l, w, at);
+        break;
+    case STEP_OTHER:
+        tell_other(l, w, e);
+        break;
+    case STEP_SAY:
+    case STEP_USER:
+        tell_words(l, w, at);
+        break;
+    }
+}
+
+/* An edit stands before the command that made it, whose event is the earlier one. */
+static void order(struct session_history *h, size_t from) {
+    for (size_t i = from + 1; i < h->count; i++) {
+        for (size_t k = i; k > from && h->list[k - 1].event > h->list[k].event; k--) {
+            struct history_step later = h->list[k - 1];
+            h->list[k - 1] = h->list[k];
+            h->list[k] = later;
+        }
+    }
+}
+
+void lessons_find_history(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
+    autojson *seen = json_object();
+    size_t from = l->history.count;
+    struct history_walk w = {.s = s, .r = r, .seen = seen};
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
+        tell_step(l, &w, i);
+    }
+    order(&l->history, from);
+}
+
+/* --- what a budget has room for --- */
+
+/* The steps of a session in an order in which each beginning is spread over all of it: by the
+ * mirrored bits of their index. */
+static uint32_t mirrored(uint32_t index) {
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < INDEX_BITS; i++, index >>= 1) {
+        bits = bits << 1 | (index & 1);
+    }
+    return bits;
+}
+
+struct choice {
+    const struct session_history *history;
+    size_t *kept; /* bytes of each step's text that are told */
+    size_t left;  /* tokens */
+};
+
+/* Bytes of a step's text that are told: first of what tells most, then more of it. */
+static const size_t lengths[] = {160, 480, MAX_TEXT};
+
+/* Tells so many bytes of the step, if there is room, in place of what is told of it so far. */
+static void choose_step(struct choice *c, size_t at, size_t max, size_t reserve) {
+    const char *text = c->history->list[at].text;
+    size_t len = text_cut(text, strlen(text), max), has = 0;
+    size_t wants = tokens_estimate(text, len) + MARK_TOKENS;
+    if (c->kept[at]) {
+        has = tokens_estimate(text, c->kept[at]) + MARK_TOKENS;
+    }
+    if (len > c->kept[at] && wants + reserve <= has + c->left) {
+        c->left = c->left + has - wants;
+        c->kept[at] = len;
+    }
+}
+
+static void choose_weight(struct choice *c, enum weight weight, size_t max, size_t reserve) {
+    for (uint32_t k = 0; k < 1u << INDEX_BITS; k++) {
+        uint32_t at = mirrored(k);
+        if (at < c->history->count && c->history->list[at].weight == weight) {
+            choose_step(c, at, max, reserve);
+        }
+    }
+}
+
+static void choose(struct choice *c) {
+    size_t reserve = (size_t)((1 - FIRST_SHARE) * (double)c->left);
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        for (int weight = ESSENTIAL; weight >= TELLING; weight--) {
+            choose_weight(c, (enum weight)weight, lengths[i], i ? 0 : reserve);
+        }
+    }
+    for (int weight = ATTEMPT; weight >= ROUTINE; weight--) {
+        choose_weight(c, (enum weight)weight, lengths[weight > ROUTINE], 0);
+    }
+}
+
+size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t tokens) {
+    struct choice c = {.history = &l->history, .left = tokens,
+                       .kept = xcalloc(l->history.count + 1, sizeof *c.kept)};
+    size_t left_out = 0;
+    choose(&c);
+    list_each(i, one, l->history.list, l->history.count) {
+        if (c.kept[i]) {
+            buf_addf(out, "t%u e%u %.*s%s\n", one->trace + 1u, one->event, (int)c.kept[i], one->text,
+                     one->text[c.kept[i]] ? " …" : "");
+        }
+        left_out += !c.kept[i];
+    }
+    free(c.kept);
+    return left_out;
+}
+
+bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned event,
+                          const char *text) {
+    const struct history_step *one =
+        list_find(step, l->history.list, l->history.count,
+                  step->trace == trace && (step->event == event || step->result_event == event));
+    return one && lesson_names(one->text, text, "");
+}

@@ -1,0 +1,117 @@
+/* What a teacher that can read is told of a session: what happened, in order, within a budget. */
+#include "tests/unit/skills/trace_maker.h"
+
+#include "base/json.h"
+#include "skills/format/tokens.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static json_t *tell(struct maker *m, size_t tokens) {
+    struct lessons l;
+    learn(&l, m);
+    json_t *digest = lessons_digest(&l, tokens);
+    lessons_finish(&l);
+    return digest;
+}
+
+static const char *text_of(const json_t *digest) {
+    return json_string_value(json_object_get(digest, "text"));
+}
+
+/* Each part stands behind the one before it. */
+static void expect_in_order(const char *text, const char *const *parts, size_t count) {
+    const char *at = text;
+    for (size_t i = 0; i < count; i++) {
+        const char *found = strstr(at, parts[i]);
+        cr_assert(found != NULL, "\"%s\" stands behind what came before in\n%s", parts[i], text);
+        at = found;
+    }
+}
+
+Test(lessons_history, what_no_rule_explains_is_told_in_order) {
+    static const char *const parts[] = {
+        "t1 e1 person: Profile the kernel.",
+        "t1 e2 failed: ==ERROR== ERR_NVGPUCTRPERM",
+        "when running: ncu --set full ./app",
+        "t1 e4 agent: The counters need root here.",
+        "t1 e5 changed Makefile:\n-PROFILE = ncu\n+PROFILE = sudo ncu",
+        "t1 e6 passed: ncu --set full ./app",
+        "t1 e8 agent: It runs now.",
+    };
+    struct maker m = {0};
+    user(&m, "Profile the kernel.");
+    run(&m, "ncu --set full ./app", 1, "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission");
+    say(&m, "The counters need root here.");
+    edit(&m, "Makefile", "-PROFILE = ncu\n+PROFILE = sudo ncu", true);
+    run(&m, "ncu --set full ./app", 0, "==PROF== 12 passes");
+    say(&m, "It runs now.");
+    autojson *digest = tell(&m, 2000);
+    expect_in_order(text_of(digest), parts, sizeof parts / sizeof *parts);
+    cr_expect(eq(int, (int)json_get_integer(digest, "left_out", -1), 0));
+    finish(&m);
+}
+
+/* A harness's turn, the same turn twice, and a tool that found nothing are not told. */
+Test(lessons_history, machinery_is_left_out) {
+    struct maker m = {0};
+    user(&m, "<command-name>/clear</command-name>");
+    user(&m, "Make it green.");
+    user(&m, "Make it green.\n\nNote: the next message may be a correction.");
+    run(&m, "ls", 0, "src");
+    autojson *digest = tell(&m, 2000);
+    const char *text = text_of(digest), *first = strstr(text, "Make it green.");
+    cr_assert(first != NULL);
+    cr_expect(strstr(first + 1, "Make it green.") == NULL && strstr(text, "/clear") == NULL);
+    finish(&m);
+}
+
+/* A session far longer than the budget: the failure that stands between hundreds of other steps, the
+ * first and the last words are told, wherever it stands, and the budget holds. */
+Test(lessons_history, in_a_long_session_the_failure_is_told) {
+    static const size_t budgets[] = {1500, 6000, 12000};
+    for (size_t at = 0; at < 3000; at += 997) {
+        for (size_t k = 0; k < sizeof budgets / sizeof *budgets; k++) {
+            struct maker m = {0};
+            user(&m, "Port the solver to sm_90a.");
+            for (size_t i = 0; i < 3000; i++) {
+                run(&m, i == at ? "make -C solver" : "python bench.py solver", i == at,
+                    i == at ? "solver.cu(12): error: identifier \"wgmma_fence\" is undefined"
+                            : "0.31 ms");
+            }
+            say(&m, "The solver runs on sm_90a.");
+            autojson *digest = tell(&m, budgets[k]);
+            const char *text = text_of(digest);
+            cr_expect(strstr(text, "Port the solver") && strstr(text, "runs on sm_90a") &&
+                          strstr(text, "wgmma_fence"),
+                      "failure at step %zu in %zu tokens", at, budgets[k]);
+            cr_expect(tokens_estimate(text, strlen(text)) <= budgets[k] + 100, "%zu tokens of %zu",
+                      tokens_estimate(text, strlen(text)), budgets[k]);
+            cr_expect(json_get_integer(digest, "left_out", 0) > 2000);
+            finish(&m);
+        }
+    }
+}
+
+/* Where not all failures have room, those that are told are spread over the session. */
+Test(lessons_history, a_small_budget_is_spread_over_the_session) {
+    struct maker m = {0};
+    user(&m, "Build everything.");
+    for (int i = 0; i < 400; i++) {
+        char command[64], output[128];
+        snprintf(command, sizeof command, "make target%c%c", 'a' + i / 26, 'a' + i % 26);
+        snprintf(output, sizeof output, "error: undefined reference to `symbol_%c%c'", 'a' + i / 26, 'a' + i % 26);
+        run(&m, command, 2, output);
+    }
+    autojson *digest = tell(&m, 2000);
+    size_t quarters[4] = {0};
+    for (const char *s = text_of(digest); (s = strstr(s, "\nt1 e")); s++) {
+        unsigned event = 0;
+        cr_assert(sscanf(s, "\nt1 e%u", &event) == 1 && event <= m.trace.count);
+        quarters[(event - 1) * 4 / m.trace.count]++;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect(quarters[i] >= 4, "%zu failures of quarter %zu", quarters[i], i);
+    }
+    finish(&m);
+}
