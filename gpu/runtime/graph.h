@@ -2,7 +2,7 @@
 /* graph: operations with dependencies, to be executed many times. Handles are checked
  * against lists of existing graphs. These functions do not take runtime.lock: the callers
  * hold it. */
-#include "gpu/device/queue.h"
+#include "gpu/runtime/order.h"
 
 enum node_type { /* cudaGraphNodeType */
                  NODE_KERNEL,
@@ -26,6 +26,9 @@ struct node {
     size_t need_count;
     struct node *original; /* of a clone */
     bool placed;           /* used while ordering */
+    /* Of its latest launch; continued: by a node that needs it. */
+    struct order_branch branch;
+    bool continued;
 };
 
 struct graph_condition {         /* what kernels set for conditional nodes */
@@ -41,6 +44,8 @@ struct graph {
     struct graph_condition *conditions;
     size_t condition_count;
     bool frees_first; /* a launch frees what the last one left */
+    struct order_clock ended; /* when its last launch ends: the next one waits for it */
+    unsigned first_branch;    /* of its launches; 0: not launched */
 };
 
 struct graph *graph_new(void);

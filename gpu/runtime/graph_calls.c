@@ -3,6 +3,7 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
 #include "gpu/runtime/graph_conditions.h"
+#include "gpu/runtime/graph_launch.h"
 #include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/launches.h"
 #include "gpu/runtime/streams.h"
@@ -20,6 +21,7 @@ static struct graph *find(struct graph *handle) {
 }
 
 static void know(struct graph *g) {
+    order_begin();
     pthread_mutex_lock(&runtime.lock);
     graph_know(g);
     pthread_mutex_unlock(&runtime.lock);
@@ -103,56 +105,9 @@ EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s) {
     RETURN(find(g) ? CUDART_SUCCESS : no_graph());
 }
 
-/* Memory that the last launch has allocated. */
-static cudart_error check_memory(const struct graph *g) {
-    for (size_t k = 0; k < g->count && !g->frees_first; k++) {
-        const struct node *n = g->nodes[k];
-        if (n->type == NODE_ALLOCATE && graph_memory_lives(graph_memory_of(n->op))) {
-            return explain(CUDART_INVALID_VALUE,
-                           "the graph is launched again, and %llu bytes that its last "
-                           "launch allocated are not freed "
-                           "(cudaGraphInstantiateFlagAutoFreeOnLaunch frees them)",
-                           (unsigned long long)graph_memory_of(n->op)->bytes);
-        }
-    }
-    return CUDART_SUCCESS;
-}
-
-static cudart_error launch(const struct graph *g, struct stream *s);
-
-static cudart_error node_launch(const struct node *n, struct stream *s) {
-    struct allocation *a = n->type == NODE_ALLOCATE || n->type == NODE_FREE
-                               ? graph_memory_of(n->op)
-                               : NULL;
-    cudart_error code = CUDART_SUCCESS;
-    if (n->child || !n->op) {
-        return n->child ? launch(n->child, s) : CUDART_SUCCESS;
-    }
-    if (n->type == NODE_ALLOCATE && graph_memory_lives(a)) {
-        code = stream_put(s, NODE_FREE, graph_memory_frees(a));
-    }
-    code = code ? code : stream_put(s, n->type, n->op->copy(n->op));
-    if (!code && n->type == NODE_ALLOCATE) {
-        graph_memory_begins(a);
-    } else if (!code && n->type == NODE_FREE) {
-        graph_memory_ends(a);
-    }
-    return code;
-}
-
-static cudart_error launch(const struct graph *g, struct stream *s) {
-    cudart_error code = check_memory(g);
-    struct op *first = code ? NULL : conditions_begin(g);
-    code = first ? stream_put(s, NODE_EMPTY, first) : code;
-    for (size_t k = 0; k < g->count && !code; k++) {
-        code = node_launch(g->nodes[k], s);
-    }
-    return code;
-}
-
 EXPORT cudart_error cudaGraphLaunch(struct graph *handle, struct stream *s) {
-    const struct graph *g = find(handle);
-    RETURN(g ? launch(g, s) : no_graph());
+    struct graph *g = find(handle);
+    RETURN(g ? graph_launch(g, s) : no_graph());
 }
 
 static cudart_error update(struct graph *exec, struct graph *from) {

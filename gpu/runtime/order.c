@@ -19,7 +19,7 @@ const struct moment *order_latest(void) {
     return latest.number ? &latest : NULL;
 }
 
-static void join(struct order_clock *to, const struct order_clock *from) {
+void order_join(struct order_clock *to, const struct order_clock *from) {
     for (unsigned k = 0; k < ORDER_SLOTS; k++) {
         to->seen[k] = from->seen[k] > to->seen[k] ? from->seen[k] : to->seen[k];
     }
@@ -39,48 +39,69 @@ static bool is_blocking(const struct stream *s) {
 
 struct order_clock order_of_stream(const struct stream *s, const struct stream *legacy) {
     struct order_clock c = s->clock;
-    join(&c, &order.host);
-    join(&c, &order.fence);
+    order_join(&c, &order.host);
+    order_join(&c, &order.fence);
     if (s == legacy) {
-        join(&c, &order.blocking);
+        order_join(&c, &order.blocking);
     } else if (is_blocking(s)) {
-        join(&c, &legacy->clock);
+        order_join(&c, &legacy->clock);
     }
     return c;
 }
 
-void order_put(struct stream *s, struct stream *legacy, struct op *op) {
-    op->moment = NULL;
-    if (!order_is_on()) {
-        return;
-    }
+static void moment_give(struct op *op, struct order_clock *clock, unsigned slot,
+                        uint64_t launch) {
     struct moment *m = xmalloc(sizeof *m);
-    *m = (struct moment){order_of_stream(s, legacy), ++order.count,
-                         s == legacy ? 0 : 1 + (unsigned)(s->id % (ORDER_SLOTS - 1))};
+    *m = (struct moment){*clock, ++order.count, slot, launch};
     op->moment = m;
     latest = *m;
-    s->clock = m->seen;
-    s->clock.seen[m->slot] = m->number;
-    join(&order.all, &s->clock);
+    clock->seen[slot] = m->number;
+}
+
+static void stream_ends(struct stream *s, const struct stream *legacy) {
+    order_join(&order.all, &s->clock);
     if (s != legacy && is_blocking(s)) {
-        join(&order.blocking, &s->clock);
+        order_join(&order.blocking, &s->clock);
     }
 }
 
+void order_put(struct stream *s, struct stream *legacy, struct op *op) {
+    op->moment = NULL;
+    if (order_is_on()) {
+        s->clock = order_of_stream(s, legacy);
+        moment_give(op, &s->clock,
+                    s == legacy ? 0 : 1 + (unsigned)(s->id % (ORDER_SLOTS - 1)), 0);
+        stream_ends(s, legacy);
+    }
+}
+
+void order_put_branch(struct order_branch *b, struct op *op) {
+    op->moment = NULL;
+    if (order_is_on()) {
+        moment_give(op, &b->clock, b->slot, b->launch);
+    }
+}
+
+void order_put_graph(struct stream *s, const struct stream *legacy,
+                     const struct order_clock *end) {
+    order_join(&s->clock, end);
+    stream_ends(s, legacy);
+}
+
 void order_stream_waits(struct stream *s, const struct order_clock *c) {
-    join(&s->clock, c);
+    order_join(&s->clock, c);
 }
 
 void order_host_knows_of(const struct order_clock *c) {
     pthread_mutex_lock(&runtime.lock);
-    join(&order.host, c ? c : &order.all);
+    order_join(&order.host, c ? c : &order.all);
     pthread_mutex_unlock(&runtime.lock);
 }
 
 void order_fence(void) {
     if (order_is_on()) {
         pthread_mutex_lock(&runtime.lock);
-        join(&order.fence, &order.all);
+        order_join(&order.fence, &order.all);
         pthread_mutex_unlock(&runtime.lock);
     }
 }
@@ -102,6 +123,7 @@ struct kept {
     struct host_site site;
     uint64_t number;
     unsigned slot;
+    uint64_t launch;
 };
 static struct history {
     uint64_t address;
@@ -118,19 +140,29 @@ static struct history *history_of(const struct allocation *a) {
     return h;
 }
 
-static void tell(const struct allocation *a, const struct kept *earlier,
-                 const struct order_use *use) {
+#define IN_GRAPH                                                                         \
+    "in another node of the graph, and no path of dependencies leads from one to the "   \
+    "other: add a dependency (cudaGraphAddDependencies), or let the captured stream "    \
+    "wait for an event that is recorded after the first (cudaStreamWaitEvent)"
+#define IN_STREAM                                                                        \
+    "in another stream, and nothing orders the two: let the stream wait for an event "   \
+    "that is recorded after the first (cudaEventRecord, cudaStreamWaitEvent), or wait "  \
+    "for it in the host's code"
+
+static void tell(const struct moment *m, const struct allocation *a,
+                 const struct kept *earlier, const struct order_use *use) {
     autofree char *now = kernel_name_new(use->what);
     autofree char *then = kernel_name_new(earlier->use.what);
     uint64_t at = earlier->use.low > use->low ? earlier->use.low : use->low;
-    struct report_other other = {&earlier->site, "the other stream's call"};
-    report_finding_between(
-        "missing_sync", use->site, &other,
-        "%s %s byte %llu of %s of %llu bytes, which %s %s in another stream, and nothing "
-        "orders the two: let the stream wait for an event that is recorded after the "
-        "first (cudaEventRecord, cudaStreamWaitEvent), or wait for it in the host's code",
-        now, use->writes ? "writes" : "reads", (unsigned long long)at, a->name,
-        (unsigned long long)a->bytes, then, earlier->use.writes ? "writes" : "reads");
+    bool nodes = m->launch && m->launch == earlier->launch;
+    struct report_other other = {&earlier->site, nodes ? "the other node's call"
+                                                       : "the other stream's call"};
+    report_finding_between("missing_sync", use->site, &other,
+                           "%s %s byte %llu of %s of %llu bytes, which %s %s %s", now,
+                           use->writes ? "writes" : "reads", (unsigned long long)at,
+                           a->name, (unsigned long long)a->bytes, then,
+                           earlier->use.writes ? "writes" : "reads",
+                           nodes ? IN_GRAPH : IN_STREAM);
 }
 
 static bool overlap(const struct order_use *a, const struct order_use *b) {
@@ -149,8 +181,8 @@ void order_used(const struct moment *m, const struct allocation *a,
                         overlap(&e->use, use) && m->seen.seen[e->slot] < e->number &&
                         e->slot != m->slot;
         if (conflict) {
-            tell(a, e, use);
+            tell(m, a, e, use);
         }
     }
-    h->kept[h->next++ % USES] = (struct kept){*use, *use->site, m->number, m->slot};
+    h->kept[h->next++ % USES] = (struct kept){*use, *use->site, m->number, m->slot, m->launch};
 }

@@ -22,6 +22,13 @@ struct moment { /* of an operation */
     struct order_clock seen;
     uint64_t number;
     unsigned slot;
+    uint64_t launch; /* of a graph, whose node it is; 0: of none */
+};
+/* Operations one after the other beside a stream's others: nodes of a graph's launch. */
+struct order_branch {
+    struct order_clock clock; /* what has ended when its next one begins */
+    unsigned slot;
+    uint64_t launch;
 };
 struct stream;
 
@@ -33,9 +40,15 @@ bool order_is_on(void);
 /* Call before putting the operation into s; sets its moment, which is freed with it.
  * legacy: the default stream. */
 void order_put(struct stream *s, struct stream *legacy, struct op *op);
+void order_put_branch(struct order_branch *b, struct op *op);
+/* What a graph's launch consists of has been put; it ends with this clock. */
+void order_put_graph(struct stream *s, const struct stream *legacy,
+                     const struct order_clock *end);
 /* The clock of an event that is recorded now. */
 struct order_clock order_of_stream(const struct stream *s, const struct stream *legacy);
 void order_stream_waits(struct stream *s, const struct order_clock *c);
+
+void order_join(struct order_clock *to, const struct order_clock *from);
 
 /* ---- it is taken ---- */
 

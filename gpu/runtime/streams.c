@@ -81,9 +81,9 @@ static void capture_end(struct capture *c) {
 
 /* ---- operations ---- */
 
-/* The same. */
+/* The same. branch: of a graph's launch in s; or NULL. */
 static cudart_error put(struct stream *s, enum node_type type, struct op *op,
-                        uint64_t *ret_number) {
+                        struct order_branch *branch, uint64_t *ret_number) {
     int error = queue_error(&runtime.device.queue);
     cudart_error code =
         !s      ? stream_unknown()
@@ -96,16 +96,20 @@ static cudart_error put(struct stream *s, enum node_type type, struct op *op,
     if (!code && s->capture) {
         code = capture_put(s, type, op);
     } else if (!code) {
-        order_put(s, &streams.legacy, op);
+        if (branch) {
+            order_put_branch(branch, op);
+        } else {
+            order_put(s, &streams.legacy, op);
+        }
         *ret_number = s->last = queue_add(&runtime.device.queue, op);
     }
     return code;
 }
 
-cudart_error stream_put_numbered(struct stream *handle, enum node_type type,
-                                 struct op *op, uint64_t *ret_number) {
+static cudart_error put_locked(struct stream *handle, enum node_type type, struct op *op,
+                               struct order_branch *branch, uint64_t *ret_number) {
     pthread_mutex_lock(&runtime.lock);
-    cudart_error code = put(stream_find(handle), type, op, ret_number);
+    cudart_error code = put(stream_find(handle), type, op, branch, ret_number);
     pthread_mutex_unlock(&runtime.lock);
     if (code) {
         op->free(op); /* of an event's mark, that takes the lock */
@@ -113,9 +117,29 @@ cudart_error stream_put_numbered(struct stream *handle, enum node_type type,
     return code;
 }
 
-cudart_error stream_put(struct stream *handle, enum node_type type, struct op *op) {
+cudart_error stream_put_numbered(struct stream *s, enum node_type type, struct op *op,
+                                 uint64_t *ret_number) {
+    return put_locked(s, type, op, NULL, ret_number);
+}
+
+cudart_error stream_put(struct stream *s, enum node_type type, struct op *op) {
     uint64_t number;
-    return stream_put_numbered(handle, type, op, &number);
+    return put_locked(s, type, op, NULL, &number);
+}
+
+cudart_error stream_put_branch(struct stream *s, enum node_type type, struct op *op,
+                               struct order_branch *branch) {
+    uint64_t number;
+    return put_locked(s, type, op, branch, &number);
+}
+
+void stream_put_graph(struct stream *handle, const struct order_clock *end) {
+    pthread_mutex_lock(&runtime.lock);
+    struct stream *s = stream_find(handle);
+    if (s && order_is_on()) {
+        order_put_graph(s, &streams.legacy, end);
+    }
+    pthread_mutex_unlock(&runtime.lock);
 }
 
 struct order_clock stream_clock(struct stream *handle) {

@@ -155,14 +155,14 @@ static bool end_gone(const struct end *e) {
 
 /* Rows with gaps between them: the first one. */
 static void end_used(const struct op *op, const struct end *e, struct copy_shape shape,
-                     bool writes, const struct host_site *site) {
+                     bool writes, const char *what, const struct host_site *site) {
     if (e->in && op->moment) {
         bool whole = shape.height == 1 && shape.depth == 1;
         const struct order_use use = {
             .low = (uintptr_t)e->rows.address - e->in->address,
             .bytes = whole ? span_of(&e->rows, shape) : shape.width,
             .writes = writes,
-            .what = writes && !site->count ? "cudaMemset" : "cudaMemcpy",
+            .what = what,
             .site = site};
         order_used(op->moment, e->in, &use);
     }
@@ -175,8 +175,8 @@ static int copy_run(struct op *op) {
     }
     unseen_use(c->from.in, false);
     unseen_use(c->to.in, true);
-    end_used(op, &c->from, c->shape, false, &c->site);
-    end_used(op, &c->to, c->shape, true, &c->site);
+    end_used(op, &c->from, c->shape, false, "cudaMemcpy", &c->site);
+    end_used(op, &c->to, c->shape, true, "cudaMemcpy", &c->site);
     given_unwritten(c);
     constant_set(c->to.in);
     for (size_t z = 0; z < c->shape.depth; z++) {
@@ -337,7 +337,7 @@ static int fill_run(struct op *op) {
         return CUDART_SUCCESS;
     }
     unseen_use(f->to.in, true);
-    end_used(op, &f->to, f->shape, true, &f->site);
+    end_used(op, &f->to, f->shape, true, "cudaMemset", &f->site);
     if (!is_plain(f)) {
         f->to.in->version++;
     } else if (repeats_fill(runtime.repeats, f->to.in, words.offset, words.bytes,

@@ -250,10 +250,22 @@ def check_graph_conditions_unset(run):
     assert finding["finding"]["code"] == "uninitialized" and "nothing has set" in finding["finding"]["message"] and finding["host"], finding
 
 
+def check_graph_unordered(run):
+    """Each at its node's call, beside the other's."""
+    words = ["add reads byte 0 of device memory of 1024 bytes, which add writes in another node of the graph",
+             "add reads byte 0 of device memory of 1024 bytes, which add writes in another node of the graph",
+             "cudaMemcpy reads byte 0 of device memory of 1024 bytes, which cudaMemset writes in another node of the graph",
+             "add writes byte 0 of device memory of 1024 bytes, which cudaMemset writes in another stream"]
+    found = run.events("finding")
+    for event, text in zip(found, words, strict=True):
+        assert event["finding"]["code"] == "missing_sync" and text in event["finding"]["message"], event
+        assert event["host"] and event["other_host"] and event["host"] != event["other_host"], event
+
+
 CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
          "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_memory": check_graph_memory,
-         "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
+         "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "graph_ordered": check_nothing, "graph_unordered": check_graph_unordered, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "repeat_found": check_repeat_found,
          "reset": check_reset, "symbols": check_symbols,

@@ -6,7 +6,7 @@
 extern const char *kernels_path;         /* kernels.ptx */
 extern const char *const linked_texts[]; /* PTX; of the second, "there" is 1000 */
 /* Kernels for launches, of one thread: by the host's side. */
-extern const char bump, decide;
+extern const char add, bump, decide;
 int launch_in(void *stream, const void *kernel, void **params);
 int case_driver(void);
 int case_graph_conditions(void);
@@ -14,6 +14,8 @@ int case_graph_conditions_unset(void);
 int case_graph_memory(void);
 int case_graph_memory_kept(void);
 int case_graph_memory_late(void);
+int case_graph_ordered(void);
+int case_graph_unordered(void);
 int case_handles(void);
 
 #define CHECK(condition)                                                                 \

@@ -13,7 +13,14 @@ int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
 int cudaMemset(void *, int, size_t);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaStreamCreate(void **);
+int cudaStreamCreateWithFlags(void **, unsigned);
+int cudaStreamWaitEvent(void *, void *, unsigned);
 int cudaStreamSynchronize(void *);
+int cudaDeviceSynchronize(void);
+int cudaEventCreate(void **);
+int cudaEventRecord(void *, void *);
+int cudaGraphAddDependencies(void *, void **, void **, const void *, size_t);
+int cudaGraphAddChildGraphNode(void **, void *, void **, size_t, void *);
 int cudaStreamBeginCapture(void *, int);
 int cudaStreamBeginCaptureToGraph(void *, void *, void **, const void *, size_t, int);
 int cudaStreamEndCapture(void *, void **);
@@ -31,7 +38,7 @@ int cudaGraphConditionalHandleCreate(uint64_t *, void *, unsigned, unsigned);
 int cudaDeviceGetGraphMemAttribute(int, int, uint64_t *);
 int cudaDeviceGraphMemTrim(int);
 
-enum { IN = 1, OUT = 2 };
+enum { IN = 1, OUT = 2, ON_DEVICE = 3 };
 enum { TYPE_KERNEL = 0, TYPE_ALLOCATE = 10, TYPE_FREE = 11, TYPE_CONDITIONAL = 13 };
 enum { COND_IF, COND_WHILE, COND_SWITCH };
 
@@ -65,7 +72,9 @@ struct node_params {
 int cudaGraphAddNode(void **, void *, void **, const void *, size_t,
                      struct node_params *);
 
-static int kernel_node(void **ret, void *graph, void *behind, const void *kernel,
+#define AT_ITS_CALL static inline __attribute__((always_inline)) /* which findings name */
+
+AT_ITS_CALL int kernel_node(void **ret, void *graph, void *behind, const void *kernel,
                        void **params) {
     struct node_params p = {.type = TYPE_KERNEL,
                             .of.kernel = {.function = kernel,
@@ -73,6 +82,103 @@ static int kernel_node(void **ret, void *graph, void *behind, const void *kernel
                                           .block = {1, 1, 1},
                                           .params = params}};
     return cudaGraphAddNode(ret, graph, &behind, NULL, behind ? 1 : 0, &p);
+}
+
+/* ---- order ---- */
+
+/* CUDA C++ Programming Guide, "Graph Structure": a node may be scheduled any time once the
+ * nodes on which it depends are complete; so only dependencies order two nodes. */
+#define FLOATS 256
+
+static struct {
+    float *a, *b, *c, *d;
+    void *one, *two, *event; /* two does not wait for the default stream */
+} room;
+
+static int room_make(void) {
+    float **all[] = {&room.a, &room.b, &room.c, &room.d};
+    for (int k = 0; k < 4; k++) {
+        FINE(cudaMalloc((void **)all[k], FLOATS * sizeof(float)));
+        FINE(cudaMemset(*all[k], 0, FLOATS * sizeof(float)));
+    }
+    FINE(cudaStreamCreate(&room.one));
+    FINE(cudaStreamCreateWithFlags(&room.two, 1));
+    FINE(cudaEventCreate(&room.event));
+    return cudaDeviceSynchronize();
+}
+
+AT_ITS_CALL int sum_node(void **ret, void *graph, void *behind, float *x, float *y, float *to) {
+    int n = FLOATS;
+    return kernel_node(ret, graph, behind, &add, (void *[]){&x, &y, &to, &n});
+}
+
+static int launch_again(void *graph, void *stream) {
+    void *exec;
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaGraphLaunch(exec, stream));
+    FINE(cudaDeviceSynchronize());
+    FINE(cudaGraphExecDestroy(exec));
+    return cudaGraphDestroy(graph);
+}
+
+static int room_leave(void) {
+    return cudaFree(room.a) || cudaFree(room.b) || cudaFree(room.c) || cudaFree(room.d);
+}
+
+/* A diamond, beside what is in front of it and behind; a child graph behind a node; two
+ * launches of one graph in streams that nothing else orders. */
+int case_graph_ordered(void) {
+    void *graph, *child, *exec, *top, *left, *right, *low, *inner;
+    FINE(room_make());
+    FINE(cudaGraphCreate(&child, 0));
+    FINE(sum_node(&inner, child, NULL, room.d, room.d, room.a));
+    FINE(cudaGraphCreate(&graph, 0));
+    FINE(sum_node(&top, graph, NULL, room.a, room.a, room.b));
+    FINE(sum_node(&left, graph, top, room.b, room.b, room.c));
+    FINE(sum_node(&right, graph, top, room.b, room.b, room.d));
+    FINE(sum_node(&low, graph, left, room.c, room.d, room.d));
+    FINE(cudaGraphAddDependencies(graph, &right, &low, NULL, 1));
+    FINE(cudaGraphAddChildGraphNode(&inner, graph, &low, 1, child));
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(cudaMemsetAsync(room.a, 0, 4, room.one));
+    FINE(cudaGraphLaunch(exec, room.one));
+    FINE(cudaMemsetAsync(room.c, 0, 4, room.one));
+    FINE(cudaGraphLaunch(exec, room.one));
+    FINE(cudaGraphLaunch(exec, room.two));
+    FINE(cudaMemsetAsync(room.d, 0, 4, room.two));
+    FINE(cudaDeviceSynchronize());
+    FINE(cudaGraphExecDestroy(exec));
+    FINE(cudaGraphDestroy(child));
+    FINE(cudaGraphDestroy(graph));
+    return room_leave();
+}
+
+int case_graph_unordered(void) {
+    void *graph, *left, *right, *low;
+    FINE(room_make());
+    FINE(cudaGraphCreate(&graph, 0)); /* right reads what left writes */
+    FINE(sum_node(&left, graph, NULL, room.a, room.a, room.b));
+    FINE(sum_node(&right, graph, NULL, room.b, room.a, room.c));
+    FINE(launch_again(graph, room.one));
+    FINE(cudaGraphCreate(&graph, 0)); /* low waits for one of the two */
+    FINE(sum_node(&left, graph, NULL, room.a, room.a, room.b));
+    FINE(sum_node(&right, graph, NULL, room.a, room.a, room.c));
+    FINE(sum_node(&low, graph, left, room.b, room.c, room.d));
+    FINE(launch_again(graph, NULL));
+    FINE(cudaStreamBeginCapture(room.one, 0)); /* two does not come back in time */
+    FINE(cudaEventRecord(room.event, room.one));
+    FINE(cudaStreamWaitEvent(room.two, room.event, 0));
+    FINE(cudaMemsetAsync(room.b, 0, 64, room.two));
+    FINE(cudaMemcpyAsync(room.c, room.b, 128, ON_DEVICE, room.one));
+    FINE(cudaEventRecord(room.event, room.two));
+    FINE(cudaStreamWaitEvent(room.one, room.event, 0));
+    FINE(cudaStreamEndCapture(room.one, &graph));
+    FINE(launch_again(graph, room.one));
+    FINE(cudaGraphCreate(&graph, 0)); /* the graph, and another stream */
+    FINE(sum_node(&left, graph, NULL, room.a, room.a, room.b));
+    FINE(cudaMemsetAsync(room.b, 0, 4, room.two));
+    FINE(launch_again(graph, room.one));
+    return room_leave();
 }
 
 /* ---- memory ---- */

@@ -62,8 +62,8 @@ enum { IN = 1, OUT = 2, ON_DEVICE = 3, DEFAULT = 4 };
 /* ---- registration ---- */
 
 /* The host's sides of kernels. */
-static char add, past, bump_apart, scale, wait_for, hello;
-const char bump, decide;
+static char past, bump_apart, scale, wait_for, hello;
+const char add, bump, decide;
 static char total, factor;                           /* and of variables */
 static void **module;
 
@@ -857,6 +857,8 @@ int main(int argc, char **argv) {
                  {"graph_memory", case_graph_memory},
                  {"graph_memory_kept", case_graph_memory_kept},
                  {"graph_memory_late", case_graph_memory_late},
+                 {"graph_ordered", case_graph_ordered},
+                 {"graph_unordered", case_graph_unordered},
                  {"handles", case_handles},
                  {"leak", case_leak},
                  {"linked", case_linked},
