@@ -25,7 +25,7 @@
 #define MARK_TOKENS 10u /* "t1 e1734 ", " …", the line's end */
 
 /* How much a step tells. */
-enum weight { ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL, WEIGHTS };
+enum weight { LOOK, ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL };
 
 struct history_walk {
     const struct steps *s;
@@ -92,10 +92,11 @@ static void tell_run(struct lessons *l, struct history_walk *w, const struct les
     if (e->options) {
         add_cut(&text, " with ", e->options, MAX_LINE);
     }
-    if (failed && e->output && *e->output) {
+    if (e->output && *e->output) {
         add_tail(&text, e->output);
     }
-    add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : ROUTINE, &text);
+    bool looks = e->command.classes & COMMAND_PROBE;
+    add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
     w->failed = ended ? 0 : w->failed;
 }
 
@@ -163,9 +164,7 @@ static void tell_step(struct lessons *l, struct history_walk *w, size_t at) {
     w->failed = w->failed && at - w->failed > MAX_OPEN ? 0 : w->failed;
     switch (e->kind) {
     case STEP_RUN:
-        if (e->failed || w->failed || !(e->command.classes & COMMAND_PROBE)) {
-            (e->failed ? tell_failure : tell_run)(l, w, e);
-        }
+        (e->failed ? tell_failure : tell_run)(l, w, e);
         break;
     case STEP_EDIT:
         tell_edit(l, w, at);
@@ -252,8 +251,10 @@ static void choose(struct choice *c) {
             choose_weight(c, (enum weight)weight, lengths[i], i ? 0 : reserve);
         }
     }
-    for (int weight = ATTEMPT; weight >= ROUTINE; weight--) {
-        choose_weight(c, (enum weight)weight, lengths[weight > ROUTINE], 0);
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        for (int weight = ATTEMPT; weight >= LOOK; weight--) {
+            choose_weight(c, (enum weight)weight, lengths[weight >= ATTEMPT && !i ? 1 : i], 0);
+        }
     }
 }
 
