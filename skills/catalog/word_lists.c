@@ -1,5 +1,6 @@
 /* What words weigh before any index has counted them (words.txt). */
 #include "skills/catalog/key_phrases.h"
+#include "skills/format/function_words.h"
 #include "skills/words_table.h"
 
 #define GENERIC_WEIGHT 0.35
@@ -14,7 +15,7 @@ static bool is_in(const char *word, const char *const *list, size_t count) {
 }
 
 double word_weight(const char *word) {
-    if (is_in(word, function_words, ARRAY_LEN(function_words))) {
+    if (is_function_word(word)) {
         return 0;
     }
     return is_in(word, generic_words, ARRAY_LEN(generic_words))     ? GENERIC_WEIGHT

@@ -21,7 +21,7 @@
 #define COMMENT_MAX 4096u
 /* Change this when a rule outside the tables changes: then old results are not reused
  * (safety_rules_version). */
-#define RULES_OUTSIDE_TABLES 0xcbf29ce484222329u
+#define RULES_OUTSIDE_TABLES 0xcbf29ce48422232au
 #define FLOW MAX_PATTERNS /* the id of words that a flow needs */
 
 /* The patterns as which flows are reported. */
@@ -413,6 +413,7 @@ void safety_text_check(const char *file, const char *text, size_t len, bool mark
     if (markdown) {
         mark_markdown(&s);
         check_comments(&s);
+        safety_language_check(file, text, &s.lines, s.kinds, findings);
     }
     words_scan_run(tables.words, text, len, on_word, &s);
     if (s.flows) {

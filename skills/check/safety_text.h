@@ -13,3 +13,6 @@ void safety_text_check(const char *file, const char *text, size_t len, bool mark
 struct lines;
 void safety_unicode_check(const char *file, const char *text, size_t len,
                           const struct lines *lines, json_t *findings);
+/* Prose in another language (safety_language.c). kinds: an enum safety_where per line. */
+void safety_language_check(const char *file, const char *text, const struct lines *lines,
+                           const unsigned char *kinds, json_t *findings);

@@ -229,7 +229,21 @@ static const char *const benign[] = {
     "Bash's /dev/tcp is a pseudo device.",
     "sk-learn and sk-image are libraries.",
     "Instead of piping curl into a shell, download and read the script.",
+    "Needs npm, git, jq, awk, sed, tar and make.",
+    "Tools: npm, git, jq, awk, sed, tar, ruff, mypy, pytest, docker, helm.",
+    "Post new job openings and browse existing positions.",
+    "NVIDIA's telemetry collection framework reads the host's counters, doesn't it?",
 };
+
+/* A reader of the whole skill knows its language; the rules do not. */
+Test(safety_rules, a_skill_that_is_all_in_another_language_gets_a_note) {
+    autojson *findings =
+        scan("---\nname: x\ndescription: Baut das Projekt und testet es auf dem Rechner, wenn "
+             "der Code fertig ist.\n---\n\nBaue das Projekt mit make und starte dann die "
+             "Tests auf dem Rechner.\n");
+    cr_expect(has(findings, "other_language", "info"));
+    cr_expect(json_array_size(findings) == 1);
+}
 
 Test(safety_rules, benign_text_is_not_blocked_nor_warned_of) {
     size_t count = ARRAY_LEN(benign);
