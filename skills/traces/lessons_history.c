@@ -18,8 +18,9 @@
 #define MAX_WORDS 700u /* bytes of a turn … */
 #define MAX_CONCLUSION 1400u /* … of the last of an answer */
 #define MAX_DIFF 700u
-#define MAX_TWICE 4u /* steps */
-#define MAX_OPEN 12u /* steps after a failure that are about it */
+#define MAX_WRITTEN 300u /* of a new file */
+#define MAX_KEY 200u /* bytes by which a turn is known again */
+#define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
 #define MARK_TOKENS 10u /* "t1 e1734 ", " …", the line's end */
@@ -31,7 +32,7 @@ struct history_walk {
     const struct steps *s;
     const struct lesson_reader *r;
     size_t failed; /* the latest failure that has not ended, + 1; 0: none */
-    json_t *seen;  /* normalised errors */
+    json_t *seen;  /* errors, normalised, and beginnings of turns */
 };
 
 /* --- steps --- */
@@ -48,13 +49,31 @@ static void add_step(struct lessons *l, const struct history_walk *w, const stru
                                                .weight = (uint8_t)weight, .text = buf_detach(text)};
 }
 
+/* At most max bytes of the text, from its beginning and its end: what came of it stands there. */
+static void add_excerpt(struct buf *out, const char *text, size_t max) {
+    size_t len = strlen(text), head = text_cut(text, len, max - max / 3), from = len - max / 3;
+    if (len <= max) {
+        buf_add(out, text, len);
+        return;
+    }
+    while (from < len && ((unsigned char)text[from] & 0xC0) == 0x80) {
+        from++; /* a character's second byte */
+    }
+    buf_add(out, text, head);
+    buf_adds(out, " … ");
+    buf_adds(out, text + from);
+}
+
 static void add_cut(struct buf *out, const char *mark, const char *text, size_t max) {
-    autofree char *cut = lesson_cut(text, strlen(text), max);
-    buf_addf(out, "%s%s", mark, cut);
+    buf_adds(out, mark);
+    add_excerpt(out, text, max);
 }
 
 /* The last bytes of an output, from the beginning of a line on. */
 static void add_tail(struct buf *out, const char *output) {
+    if (!*output) {
+        return;
+    }
     size_t len = strlen(output), from = len > MAX_OUTPUT ? len - MAX_OUTPUT : 0;
     const char *line = from ? text_next_line(output + from) : output;
     add_cut(out, "\n  ", *line ? line : output + from, MAX_OUTPUT);
@@ -69,21 +88,38 @@ static bool is_new(struct history_walk *w, const struct lesson_step *e) {
     return fresh;
 }
 
-static void tell_failure(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+static void tell_failure(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
+                         size_t at) {
     struct buf text = BUF_INIT(MAX_TEXT);
     buf_adds(&text, e->stated ? "failed: " : "printed: ");
     for (size_t i = 0; i < e->error_count; i++) {
         add_cut(&text, i ? "\n  " : "", e->errors[i].quote, MAX_LINE);
     }
     add_cut(&text, e->error_count ? "\n  when running: " : "", e->text, MAX_COMMAND);
-    if (!e->error_count && e->output) {
-        add_tail(&text, e->output);
-    }
+    add_tail(&text, e->output ? e->output : "");
     add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
-    w->failed = (size_t)(e - w->s->list) + 1;
+    w->failed = at + 1;
 }
 
-static void tell_run(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+/* Its status says that it passed, and its output speaks of an error: behind a pipe, in a server's
+ * answer, in a log. False if it does not. */
+static bool tell_error(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
+                       size_t at) {
+    struct lesson_step shown = *e;
+    bool reads = (e->command.classes & COMMAND_READS) || e->refused || !e->output;
+    shown.stated = false;
+    shown.error_count = reads ? 0 : lesson_errors(w->r, e->output, false, shown.errors);
+    if (shown.error_count) {
+        tell_failure(l, w, &shown, at);
+    }
+    for (size_t i = 0; i < shown.error_count; i++) {
+        free(shown.errors[i].quote);
+        free(shown.errors[i].normal);
+    }
+    return shown.error_count > 0;
+}
+
+static void tell_pass(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
     const struct lesson_step *failed = w->failed ? &w->s->list[w->failed - 1] : NULL;
     bool ended = failed && failed->command.count && e->command.count && lesson_is_rerun(failed, e);
     struct buf text = BUF_INIT(MAX_TEXT);
@@ -92,31 +128,42 @@ static void tell_run(struct lessons *l, struct history_walk *w, const struct les
     if (e->options) {
         add_cut(&text, " with ", e->options, MAX_LINE);
     }
-    if (e->output && *e->output) {
-        add_tail(&text, e->output);
-    }
+    add_tail(&text, e->output ? e->output : "");
     bool looks = e->command.classes & COMMAND_PROBE;
     add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
     w->failed = ended ? 0 : w->failed;
 }
 
-/* The command that made the edit stands behind it, and failed. */
+static void tell_run(struct lessons *l, struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
+    if (e->failed) {
+        tell_failure(l, w, e, at);
+    } else if (!tell_error(l, w, e, at)) {
+        tell_pass(l, w, e);
+    }
+}
+
+/* The call that made the edit stands beside it, and did not do it. */
 static bool is_undone(const struct steps *s, size_t at) {
-    const struct lesson_step *e = &s->list[at];
-    return e->failed || (at + 1 < s->count && e[1].kind == STEP_RUN && e[1].event < e->event && e[1].failed);
+    const struct lesson_step *e = &s->list[at], *before = at ? e - 1 : NULL,
+                             *next = at + 1 < s->count ? e + 1 : NULL;
+    bool runs = next && next->kind == STEP_RUN && next->event < e->event;
+    return e->failed || (runs && (next->failed || next->refused)) ||
+           (before && before->kind == STEP_OTHER && before->event == e->event && before->failed);
 }
 
 static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
     struct buf text = BUF_INIT(MAX_TEXT);
-    bool creates = lesson_is_edit(e) && lesson_creates(w->s, e);
-    autofree char *diff = lesson_is_edit(e) && !creates ? lesson_changed_lines(w->s, at) : NULL;
-    buf_addf(&text, "%s %s", is_undone(w->s, at) ? "could not change" : !e->text ? "removed" : creates ? "wrote" : "changed",
+    bool undone = is_undone(w->s, at), creates = lesson_is_edit(e) && lesson_creates(w->s, e);
+    autofree char *diff = lesson_is_edit(e) ? lesson_changed_lines(w->s, at) : NULL;
+    buf_addf(&text, "%s %s", undone ? "could not change" : !e->text ? "removed" : creates ? "wrote" : "changed",
              e->path);
-    if (diff && *diff) {
-        add_cut(&text, ":\n", diff, MAX_DIFF);
+    if (diff && *diff && (!creates || w->failed)) {
+        add_cut(&text, ":\n", diff, creates ? MAX_WRITTEN : MAX_DIFF);
     }
-    add_step(l, w, e, w->failed && !creates ? TELLING : ASIDE, &text);
+    add_tail(&text, e->output ? e->output : "");
+    add_step(l, w, e, undone || creates ? (w->failed ? ATTEMPT : ASIDE) : w->failed ? TELLING : ASIDE, &text);
 }
 
 static void tell_other(struct lessons *l, const struct history_walk *w, const struct lesson_step *e) {
@@ -137,17 +184,18 @@ static bool is_conclusion(const struct steps *s, size_t at) {
     return next == s->count || s->list[next].kind == STEP_USER;
 }
 
-/* A turn that the harness kept twice, the second time with its own remarks. */
-static bool was_told(const struct steps *s, size_t at) {
-    const struct lesson_step *e = &s->list[at];
-    return any_of(i, at > MAX_TWICE ? at - MAX_TWICE : 0, at,
-                  s->list[i].kind == e->kind && *s->list[i].text &&
-                      strncmp(s->list[i].text, e->text, strcspn(s->list[i].text, "\n")) == 0);
+/* The same words again: a harness keeps a turn twice, the second time with its own remarks, or an agent
+ * repeats itself. */
+static bool was_told(struct history_walk *w, const struct lesson_step *e) {
+    autofree char *key = xstrndup(e->text, text_cut(e->text, strcspn(e->text, "\n"), MAX_KEY));
+    bool told = *key && json_object_get(w->seen, key);
+    json_object_set_new(w->seen, key, json_true());
+    return told;
 }
 
-static void tell_words(struct lessons *l, const struct history_walk *w, size_t at) {
+static void tell_words(struct lessons *l, struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
-    bool person = e->kind == STEP_USER, again = was_told(w->s, at), ends = !person && is_conclusion(w->s, at);
+    bool person = e->kind == STEP_USER, again = was_told(w, e), ends = !person && is_conclusion(w->s, at);
     if (again || (person ? pattern_is_in(w->r->idle, e->text, strlen(e->text)) : !*e->text)) {
         return;
     }
@@ -164,7 +212,7 @@ static void tell_step(struct lessons *l, struct history_walk *w, size_t at) {
     w->failed = w->failed && at - w->failed > MAX_OPEN ? 0 : w->failed;
     switch (e->kind) {
     case STEP_RUN:
-        (e->failed ? tell_failure : tell_run)(l, w, e);
+        tell_run(l, w, at);
         break;
     case STEP_EDIT:
         tell_edit(l, w, at);
@@ -221,17 +269,22 @@ struct choice {
 /* Bytes of a step's text that are told: first of what tells most, then more of it. */
 static const size_t lengths[] = {160, 480, MAX_TEXT};
 
+static size_t tokens_of(const struct history_step *one, size_t max) {
+    autobuf text = BUF_INIT(2 * MAX_TEXT);
+    add_excerpt(&text, one->text, max);
+    return max ? tokens_estimate(text.data, text.len) + MARK_TOKENS : 0;
+}
+
 /* Tells so many bytes of the step, if there is room, in place of what is told of it so far. */
 static void choose_step(struct choice *c, size_t at, size_t max, size_t reserve) {
-    const char *text = c->history->list[at].text;
-    size_t len = text_cut(text, strlen(text), max), has = 0;
-    size_t wants = tokens_estimate(text, len) + MARK_TOKENS;
-    if (c->kept[at]) {
-        has = tokens_estimate(text, c->kept[at]) + MARK_TOKENS;
+    const struct history_step *one = &c->history->list[at];
+    if (c->kept[at] >= strlen(one->text)) {
+        return;
     }
-    if (len > c->kept[at] && wants + reserve <= has + c->left) {
+    size_t has = tokens_of(one, c->kept[at]), wants = tokens_of(one, max);
+    if (wants + reserve <= has + c->left) {
         c->left = c->left + has - wants;
-        c->kept[at] = len;
+        c->kept[at] = max;
     }
 }
 
@@ -265,8 +318,9 @@ size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t to
     choose(&c);
     list_each(i, one, l->history.list, l->history.count) {
         if (c.kept[i]) {
-            buf_addf(out, "t%u e%u %.*s%s\n", one->trace + 1u, one->event, (int)c.kept[i], one->text,
-                     one->text[c.kept[i]] ? " …" : "");
+            buf_addf(out, "t%u e%u ", one->trace + 1u, one->event);
+            add_excerpt(out, one->text, c.kept[i]);
+            buf_adds(out, "\n");
         }
         left_out += !c.kept[i];
     }

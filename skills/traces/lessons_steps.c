@@ -273,6 +273,7 @@ static struct lesson_step *step_of_result(struct reading *g, size_t i) {
     }
     if (edit) {
         edit->failed = e->is_error;
+        edit->output = e->is_error && !edit->output ? lesson_clean(g->r, e->text, e->text_len) : edit->output;
     }
     return edit || e->call ? NULL : find_call(g, e, NULL);
 }
