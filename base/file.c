@@ -337,6 +337,25 @@ static bool is_stale(int dir, const char *name) {
            st.st_uid == geteuid() && time(NULL) - st.st_mtime > STALE_S;
 }
 
+void root_make_room(const struct root *r, size_t most) {
+    autodir *entries = dir_entries(r->fd);
+    autofree char *oldest = NULL;
+    struct timespec since = {0};
+    size_t count = 0;
+    for (const struct dirent *entry; (entry = dir_next(entries));) {
+        struct stat st;
+        if (fstatat(r->fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (!count++ || st.st_mtim.tv_sec < since.tv_sec)) {
+            since = st.st_mtim;
+            free(oldest);
+            oldest = path_join(r->path, entry->d_name);
+        }
+    }
+    if (count >= most && oldest && unlink(oldest) < 0) {
+        (void)dir_remove(oldest, NULL);
+    }
+}
+
 void root_sweep(const struct root *r) {
     autodir *entries = dir_entries(r->fd);
     for (const struct dirent *e; (e = dir_next(entries));) {

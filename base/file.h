@@ -61,6 +61,8 @@ void root_file_drop(struct root_file *f); /* undoes begin; may be called twice *
 /* Removes the temporary files in the folder itself that a killed process left: those of
  * this user that were last written more than a minute ago. */
 void root_sweep(const struct root *r);
+/* Removes the oldest entry of the folder itself if it has `most` or more. */
+void root_make_room(const struct root *r, size_t most);
 /* Make a folder and its parents beneath the root; existing ones are fine. */
 int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err);
 /* Opens the existing folder rel beneath the root; the caller closes the descriptor. */

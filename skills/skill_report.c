@@ -182,7 +182,7 @@ void skill_install_describe(const json_t *result, struct buf *out) {
     words_add(out,
               "{results:{agent|}: {outcome|} {path|}"
               "[{?source=*} (from " SOURCE ": {from|})]"
-              "[{?was}, was {was.source|}][: {reason}]\n[{diff~4096}\n]}[Note: {misnamed}.\n]"
+              "[{?was}, was {was.source|}][; what was there is kept in {was.kept}][: {reason}]\n[{diff~4096}\n]}[Note: {misnamed}.\n]"
               "{findings:The safety rules warn: {message|} ({code|}, line {line} of "
               "[{file}|SKILL.md])\n}"
               "{hides:Another skill has its name (" SOURCE "): {uri|}\n}",

@@ -57,9 +57,14 @@ static void print_sections(const struct terminal *t, const char *folder) {
     }
 }
 
-/* Sessions of another format in a trace were not read. */
+/* What of a trace was not read: its end, if it is cut off, broken lines, and sessions of
+ * another format. */
 static const char left_out_words[] =
-    "{provenance.traces:[{?left_out}left out\t" YELLOW "{left_out.records|0} records of "
+    "{provenance.traces:[{?truncated}cut off\t" YELLOW "{name|} ends within a record: "
+    "what came after it is not in the file\n]"
+    "[{?broken}broken\t" YELLOW "{broken|0} record[{!broken=1}s] of {name|} could not be "
+    "read\n]"
+    "[{?left_out}left out\t" YELLOW "{left_out.records|0} records of "
     "{left_out.format|} in {name|}: give that session in a file of its own\n]}";
 
 static const char teacher_words[] =

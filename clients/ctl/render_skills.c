@@ -210,8 +210,9 @@ static const char reasons_words[] =
     "{results:[{agent|}: \t{reason}[: {path}]\n]}";
 /* What an update took the place of, and by what. */
 static const char updates_words[] =
-    "{results:[{?was}" DIM "{agent|}: \t" DIM "was {was.source|unknown} {was.digest|}, is "
-    "{from|} {digest|}\n]}";
+    "{results:[{?was}{?outcome=updated}" DIM "{agent|}: \t" DIM
+    "was {was.source|unknown} {was.digest|}, is {from|} {digest|}\n]"
+    "[{agent|}: \twhat was there is kept in {was.kept}\n]}";
 
 static void render_warnings(const struct terminal *t, const json_t *findings) {
     json_each(findings, i, one) {

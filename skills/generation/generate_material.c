@@ -46,10 +46,11 @@ static void learn_trace(struct redaction *r, const struct trace *t) {
 static void note_trace(json_t *provenance, const struct redaction *r,
                        const struct trace *t) {
     autofree char *name = redacted(r, t->name, strlen(t->name), MAX_TASK);
-    json_t *note = json_pack("{s:o,s:s,s:s,s:I,s:I,s:I,s:I}", "name", json_clean_z(name), "format",
+    json_t *note = json_pack("{s:o,s:s,s:s,s:I,s:I,s:I,s:I,s:o*}", "name", json_clean_z(name), "format",
                              t->format, "digest", t->digest, "bytes", (json_int_t)t->bytes,
                              "events", (json_int_t)t->count, "broken", (json_int_t)t->broken,
-                             "dropped", (json_int_t)t->dropped);
+                             "dropped", (json_int_t)t->dropped, "truncated",
+                             t->truncated ? json_true() : NULL);
     if (t->others) {
         json_object_set_new(note, "left_out",
                             json_pack("{s:s,s:I}", "format", t->other, "records", (json_int_t)t->others));

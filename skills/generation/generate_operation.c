@@ -59,6 +59,12 @@ static const char saved_words[] =
     "easy)[: {tests.reason}]; check: [{?check.ok}passed|failed], "
     "[{check.findings-0}|0] findings.\n";
 
+static const char traces_words[] =
+    "{provenance.traces:[{?truncated}{name|} is cut off: it ends within a record.\n]"
+    "[{?broken}{broken|0} record[{!broken=1}s] of {name|} could not be read.\n]"
+    "[{?left_out}{left_out.records|0} records of {left_out.format|} in {name|} were left "
+    "out: give that session in a file of its own.\n]}";
+
 static const char done_words[] =
     "[Not installed: {install.error}\n"
     "|{install:{agent|}: {outcome|} {path|}[: {reason}]\n}]"
@@ -71,6 +77,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
     skill_tell_name(out, result);
     words_add(out, saved_words, result);
     refinement_describe(json_object_get(result, "refinement"), out);
+    words_add(out, traces_words, result);
     words_add(out, done_words, result);
 }
 
@@ -86,6 +93,7 @@ static void generate_describe(const json_t *result, struct buf *out) {
         "Reply again with job {job|} and the draft or tests.\n"
         "|Nothing to teach: {reason|}.\n]",
         result);
+    words_add(out, traces_words, result);
 }
 
 const struct operation generate_operations[] = {

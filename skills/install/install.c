@@ -205,14 +205,22 @@ static char *diff_of(const struct task *t, const struct present *p) {
                                       : NULL;
 }
 
-/* What an update took the place of: its digest, and where it came from as the record
- * says. */
-static void tell_before(json_t *result, const struct present *p, const char *source) {
+/* What an update took the place of: its digest, where it came from as the record says,
+ * and the copy of it. */
+static void tell_before(json_t *result, const struct present *p, const char *source,
+                        const char *kept) {
     if (p->there && p->readable) {
         json_object_set_new(result, "was",
-                            json_pack("{s:s,s:o*}", "digest", p->digest, "source",
-                                      source ? json_clean_z(source) : NULL));
+                            json_pack("{s:s,s:o*,s:o*}", "digest", p->digest, "source",
+                                      source ? json_clean_z(source) : NULL, "kept",
+                                      kept ? json_clean_z(kept) : NULL));
     }
+}
+
+/* A copy of what force takes away, where it was not ours; or NULL. */
+static char *keep(const struct task *t, const struct present *p, bool ours) {
+    return p->readable && !ours ? install_keep(p->fd, t->name, &p->tree, p->digest)
+                                : NULL;
 }
 
 static json_t *install_here(struct task *t) {
@@ -221,6 +229,8 @@ static json_t *install_here(struct task *t) {
     autofree char *before = from ? xstrdup(from) : NULL; /* the record is written anew */
     struct present p = look(t->folder, t->name);
     bool ours = p.readable && install_entry_matches(was, p.digest);
+    bool goes = p.there && t->request->force && strcmp(p.digest, t->digest) != 0;
+    autofree char *kept = goes ? keep(t, &p, ours) : NULL;
     struct err err = {0};
     json_t *result;
     if (p.readable && strcmp(p.digest, t->digest) == 0) {
@@ -232,7 +242,7 @@ static json_t *install_here(struct task *t) {
         result = refused(&err);
     } else {
         result = outcome_new(p.there ? "updated" : "installed", NULL, t->digest);
-        tell_before(result, &p, before);
+        tell_before(result, &p, before, kept);
     }
     present_finish(&p);
     return result;
@@ -252,7 +262,8 @@ static json_t *other_agents(const struct task *t, const json_t *entry) {
     return others;
 }
 
-static json_t *take_away(struct task *t, const struct present *p) {
+static json_t *take_away(struct task *t, const struct present *p, bool ours) {
+    autofree char *kept = keep(t, p, ours);
     struct err err = {0};
     int rc =
         install_take_away(t->folder, t->name, t->request->force ? NULL : p->digest, &err);
@@ -260,7 +271,14 @@ static json_t *take_away(struct task *t, const struct present *p) {
         json_object_del(t->record.skills, t->name);
         rc = install_record_write(t->folder, &t->record, &err);
     }
-    return rc < 0 ? refused(&err) : outcome_new("removed", NULL, p->digest);
+    if (rc < 0) {
+        return refused(&err);
+    }
+    json_t *result = outcome_new("removed", NULL, p->digest);
+    if (kept) {
+        tell_before(result, p, NULL, kept);
+    }
+    return result;
 }
 
 static json_t *not_there(struct task *t, bool recorded) {
@@ -292,7 +310,7 @@ static json_t *uninstall_here(struct task *t) {
                 t->name, json_string_value(other));
         result = refused(&err);
     } else {
-        result = take_away(t, &p);
+        result = take_away(t, &p, ours);
     }
     present_finish(&p);
     return result;

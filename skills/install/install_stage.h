@@ -30,5 +30,9 @@ int install_exchange(int folder, const char *stage, const char *name, const char
                      struct err *err);
 /* Removes the skill: renames it atomically, then deletes it; digest as above. */
 int install_take_away(int folder, const char *name, const char *digest, struct err *err);
+/* Copies the open folder fd, whose tree and digest are given, to
+ * $XDG_STATE_HOME/upskilld/replaced. The copy's path, which the caller frees, or NULL. */
+char *install_keep(int fd, const char *name, const struct install_tree *tree,
+                   const char *digest);
 /* Removes entries left by dead processes. The lock must be held. */
 void install_sweep(int folder);

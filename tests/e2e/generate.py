@@ -123,6 +123,15 @@ def namesakes(d):
     check(longer["name"] == first["name"] and both["name"] == first["name"], "the session that went on, and both: %s %s" % (longer["name"], both["name"]))
 
 
+def cut_recordings(d):
+    """That the file ends within a record is told, of lines as of one JSON text; that of a whole one is not."""
+    whole = open(d.work + "/axpy-kernel.jsonl").read()
+    with open(d.work + "/cut.jsonl", "w") as f:
+        f.write(whole[:-40])
+    notes = [d.generate(traces=[name])["result"]["provenance"]["traces"][0] for name in ("axpy-kernel.jsonl", "cut.jsonl")]
+    check([note.get("truncated") for note in notes] == [None, True], "a recording that is cut off: %s" % notes)
+
+
 def demonstration(d):
     """What `./setup` shows: the skill of that session holds the kernel, which it then checks and runs."""
     demo = os.path.join(HERE, "../kernels/demo")
@@ -290,6 +299,7 @@ def main():
     d = Daemon(sys.argv[1])
     from_traces(d)
     namesakes(d)
+    cut_recordings(d)
     demonstration(d)
     refusals(d)
     improving(d)

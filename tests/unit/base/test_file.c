@@ -199,6 +199,25 @@ Test(file, what_a_killed_process_left_is_swept_when_it_is_old, .init = make_fold
     root_close(&r);
 }
 
+Test(file, the_oldest_entry_makes_room, .init = make_folder, .fini = drop_folder) {
+    struct root root;
+    cr_assert(zero(int, root_open(&root, folder, NULL)));
+    static const char *const names[] = {"b", "a", "c"};
+    for (int i = 0; i < 3; i++) {
+        struct timespec when[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+        cr_assert(zero(int, mkdir(names[i], 0755)));
+        cr_assert(zero(int, utimensat(AT_FDCWD, names[i], when, 0)));
+    }
+    root_make_room(&root, 4);
+    cr_expect(eq(sz, count_entries("."), 3));
+    root_make_room(&root, 3);
+    cr_expect(eq(sz, count_entries("."), 2));
+    cr_expect(eq(int, access("b", F_OK), -1));
+    root_make_room(&root, 3);
+    cr_expect(eq(sz, count_entries("."), 2));
+    root_close(&root);
+}
+
 Test(file, removal_takes_deep_trees_and_never_follows_links, .init = make_folder,
      .fini = drop_folder) {
     struct err err = {0};

@@ -63,6 +63,7 @@ void make_world(void) {
     cr_assert(zero(int, mkdir(home, 0755)));
     setenv("HOME", home, 1);
     unsetenv("XDG_CONFIG_HOME");
+    unsetenv("XDG_STATE_HOME");
     unsetenv("CLAUDE_CONFIG_DIR");
     unsetenv("CODEX_HOME");
     put("source/demo/SKILL.md", SKILL_MD("one"));

@@ -108,9 +108,13 @@ Test(install, what_is_not_ours_is_refused_with_a_diff_unless_forced) {
     cr_expect(holds(TARGET "/demo/own.txt", "mine\n"));
     cr_expect(
         eq(str, (char *)ask_one((struct wish){.remove = true}), "refused conflict"));
-    cr_expect(eq(str, (char *)ask_one((struct wish){.force = true}), "updated"));
+    autojson *forced = ask((struct wish){.force = true}, CLAUDE);
+    cr_expect(eq(str, (char *)field(forced, 0, "outcome"), "updated"));
     expect_one_installed("one");
     cr_expect(not(there(TARGET "/demo/own.txt")));
+    const json_t *was = json_object_get(json_array_get(forced, 0), "was");
+    autofree char *kept = path_join(json_get_string(was, "kept", ""), "own.txt");
+    cr_expect(holds(kept, "mine\n"), "%s", kept);
 }
 
 Test(install, what_was_changed_since_is_refused_for_update_and_removal) {
