@@ -80,7 +80,8 @@ static bool describe(uint64_t address, char *ret, size_t room) {
     if (!a || offset >= a->bytes + MEMORY_GUARD || a->flags & DEVICE_REGISTERED) {
         return false;
     }
-    const char *why = a->freed             ? "it has been freed"
+    const char *why = a->gone              ? "host code cannot dereference it"
+                      : a->freed           ? "it has been freed"
                       : offset >= a->bytes ? "this is past its end"
                       : a->flags & DEVICE_MAPPED
                           ? "it may not be touched"

@@ -199,6 +199,7 @@ static cudart_error attribute_find(int *ret, int number) {
                       MEMBER(95, cooperative_launch),
                       MEMBER(97, shared_per_block_optin),
                       MEMBER(99, host_register),
+                      VALUE(102, 1), /* virtual memory */
                       MEMBER(106, blocks_per_multiprocessor),
                       MEMBER(108, persisting_l2),
                       MEMBER(109, window_size),

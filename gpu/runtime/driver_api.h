@@ -93,6 +93,9 @@ EXPORT int cuMemsetD16_v2(void *to, unsigned short value, size_t count);
 EXPORT int cuMemsetD32_v2(void *to, unsigned value, size_t count);
 EXPORT int cuMemsetD32Async(void *to, unsigned value, size_t count, struct stream *s);
 EXPORT int cuMemGetAddressRange_v2(uint64_t *ret, size_t *ret_bytes, uint64_t address);
+EXPORT int cuPointerGetAttribute(void *ret, int attribute, uint64_t address);
+EXPORT int cuPointerGetAttributes(unsigned count, const int *attributes, void **values,
+                                  uint64_t address);
 EXPORT int cuTensorMapEncodeTiled(void *ret, int type, unsigned rank, void *address,
                                   const uint64_t *dims, const uint64_t *strides,
                                   const uint32_t *box, const uint32_t *element_strides,
@@ -104,3 +107,42 @@ EXPORT int cuTensorMapEncodeIm2col(void *ret, int type, unsigned rank, void *add
                                    uint32_t pixels, const uint32_t *element_strides,
                                    int interleave, int swizzle, int l2_promotion,
                                    int out_of_bounds_fill);
+
+/* ---- virtual_memory.c ---- */
+
+struct memory_location { /* CUmemLocation */
+    int type, id;
+};
+struct memory_access { /* CUmemAccessDesc */
+    struct memory_location where;
+    int flags;
+};
+struct memory_properties { /* CUmemAllocationProp */
+    int type, handle_types;
+    struct memory_location where;
+    void *windows;
+    unsigned char compression, direct;
+    unsigned short usage;
+    unsigned char reserved[4];
+};
+EXPORT int cuMemGetAllocationGranularity(size_t *ret, const struct memory_properties *p,
+                                         int option);
+EXPORT int cuMemAddressReserve(uint64_t *ret, size_t bytes, size_t align, uint64_t hint,
+                               uint64_t flags);
+EXPORT int cuMemAddressFree(uint64_t address, size_t bytes);
+EXPORT int cuMemCreate(uint64_t *ret, size_t bytes, const struct memory_properties *p,
+                       uint64_t flags);
+EXPORT int cuMemRelease(uint64_t handle);
+EXPORT int cuMemRetainAllocationHandle(uint64_t *ret, void *address);
+EXPORT int cuMemGetAllocationPropertiesFromHandle(struct memory_properties *ret,
+                                                  uint64_t handle);
+EXPORT int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
+                    uint64_t flags);
+EXPORT int cuMemUnmap(uint64_t address, size_t bytes);
+EXPORT int cuMemSetAccess(uint64_t address, size_t bytes, const struct memory_access *list,
+                          size_t count);
+EXPORT int cuMemGetAccess(uint64_t *ret, const struct memory_location *where,
+                          uint64_t address);
+EXPORT int cuMemExportToShareableHandle(void *ret, uint64_t handle, int type,
+                                        uint64_t flags);
+EXPORT int cuMemImportFromShareableHandle(uint64_t *ret, void *shared, int type);

@@ -45,6 +45,32 @@ struct host_site allocation_site(const struct allocation *a) {
     return site;
 }
 
+/* ---- handles ---- */
+
+static struct {
+    struct held {
+        const void *handle;
+        uint64_t bytes;
+        struct host_site site;
+    } * items;
+    size_t count, room;
+} held;
+
+void handle_note(const void *handle, uint64_t bytes, const struct host_site *site) {
+    list_room(held.items, held.count, held.room, 16);
+    held.items[held.count++] = (struct held){handle, bytes, *site};
+}
+
+void handle_forget(const void *handle) {
+    size_t k = 0;
+    while (k < held.count && held.items[k].handle != handle) {
+        k++;
+    }
+    if (k < held.count) {
+        held.items[k] = held.items[--held.count];
+    }
+}
+
 /* ---- at the end ---- */
 
 struct leak {
@@ -62,23 +88,24 @@ static const char *kind_of(const struct allocation *a) {
 
 #define LEAKS_MAX 200
 
-static size_t leak_add(struct leak *leaks, size_t count, const struct allocation *a) {
-    const struct host_site site = allocation_site(a);
+static struct leak leaks[LEAKS_MAX];
+static size_t leak_count;
+
+static void leak_add(const struct host_site *site, const char *kind, uint64_t bytes) {
     struct leak *l = leaks;
-    while (l < leaks + count &&
-           (l->kind != kind_of(a) || !host_site_same(&l->site, &site))) {
+    while (l < leaks + leak_count &&
+           (l->kind != kind || !host_site_same(&l->site, site))) {
         l++;
     }
     if (l == leaks + LEAKS_MAX) {
-        return count;
+        return;
     }
-    if (l == leaks + count) {
-        *l = (struct leak){site, kind_of(a), 0, 0};
-        count++;
+    if (l == leaks + leak_count) {
+        *l = (struct leak){*site, kind, 0, 0};
+        leak_count++;
     }
-    l->bytes += a->bytes;
+    l->bytes += bytes;
     l->count++;
-    return count;
 }
 
 /* After a kernel's fault nothing can be freed. */
@@ -86,15 +113,17 @@ void leaks_tell(void) {
     if (queue_error(&runtime.device.queue)) {
         return;
     }
-    static struct leak leaks[LEAKS_MAX];
-    size_t count = 0;
     const struct memory *m = &runtime.device.memory;
     for (uint32_t k = 0; k < m->count; k++) {
         if (!m->table[k]->freed && m->table[k]->flags & DEVICE_ASKED) {
-            count = leak_add(leaks, count, m->table[k]);
+            const struct host_site site = allocation_site(m->table[k]);
+            leak_add(&site, kind_of(m->table[k]), m->table[k]->bytes);
         }
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < held.count; k++) {
+        leak_add(&held.items[k].site, "device", held.items[k].bytes);
+    }
+    for (size_t k = 0; k < leak_count; k++) {
         json_t *event = report_event("leak", k + 1, leaks[k].site.count ? &leaks[k].site : NULL);
         json_object_set_new(event, "kind", json_string(leaks[k].kind));
         json_object_set_new(event, "bytes", json_integer((json_int_t)leaks[k].bytes));

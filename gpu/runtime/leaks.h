@@ -6,4 +6,8 @@
 void allocation_note(const struct allocation *a, const struct host_site *site);
 /* Where it was made; no frames: unknown. */
 struct host_site allocation_site(const struct allocation *a);
+/* Memory that has no address yet, and may get several: its bytes are left unless it is
+ * forgotten. The queue's turn. */
+void handle_note(const void *handle, uint64_t bytes, const struct host_site *site);
+void handle_forget(const void *handle);
 void leaks_tell(void);

@@ -27,8 +27,8 @@ static cudart_error end_outside(const char *which, const struct allocation *a,
     uint64_t at = address - a->address;
     return a->freed && !(a->flags & DEVICE_RETURNS)
                ? explain(CUDART_INVALID_VALUE,
-                         "the %s lies in %s of %llu bytes, which has been freed", which,
-                         a->name, (unsigned long long)a->bytes)
+                         "the %s lies in %s of %llu bytes, which %s", which, a->name,
+                         (unsigned long long)a->bytes, a->gone ? a->gone : "has been freed")
                : explain(CUDART_INVALID_VALUE,
                          "the %s begins at byte %llu of %s and takes %llu bytes: there "
                          "are only %llu",
@@ -65,6 +65,14 @@ static cudart_error end_find(struct end *ret, const char *which, struct rows row
                        which);
     }
     return CUDART_SUCCESS;
+}
+
+/* Mapped memory may be there only to be read (virtual_memory.c). */
+static cudart_error end_writable(cudart_error code, const struct end *to) {
+    bool closed = !code && to->in && to->in->kind == MEMORY_BUFFER && !to->in->writable;
+    return closed ? explain(CUDART_INVALID_VALUE,
+                            "the destination may only be read (cuMemSetAccess)")
+                  : code;
 }
 
 static uint8_t *end_bytes(const struct end *e) {
@@ -224,6 +232,7 @@ static cudart_error ends_find(struct copy *c, struct rows to, struct rows from,
     cudart_error code =
         end_find(&c->to, "destination", to, c->shape, to_device || to.is_array,
                  told && !to_device && !to.is_array);
+    code = end_writable(code, &c->to);
     return code ? code
                 : end_find(&c->from, "source", from, c->shape,
                            from_device || from.is_array,
@@ -381,6 +390,7 @@ cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
         host_site_take(&f->site);
     }
     cudart_error code = end_find(&f->to, "destination", to, shape, true, false);
+    code = end_writable(code, &f->to);
     if (code) {
         free(f);
         return code;

@@ -262,6 +262,19 @@ def check_graph_unordered(run):
         assert event["host"] and event["other_host"] and event["host"] != event["other_host"], event
 
 
+def check_virtual_left(run):
+    assert [code for code, _ in run.findings()] == ["uninitialized"], run.findings()
+    leak = run.one("leak")
+    assert (leak["kind"], leak["bytes"], leak["count"]) == ("device", 2 << 20, 1) and leak["host"], leak
+
+
+def check_virtual_fault(words):
+    def check(run):
+        finding = run.one("finding")["finding"]
+        assert finding["code"] == "out_of_bounds" and finding["line"] == line_of("atomicAdd") and words in finding["message"], finding
+    return check
+
+
 CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
          "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_memory": check_graph_memory,
@@ -272,7 +285,10 @@ CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlo
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
          "uninitialized_many": check_uninitialized_many,
-         "uninitialized_read": check_uninitialized_read, "uninitialized_pinned": check_uninitialized_read, "unwaited": check_unwaited, "waited": check_nothing,
+         "uninitialized_read": check_uninitialized_read, "uninitialized_pinned": check_uninitialized_read, "unwaited": check_unwaited, "virtual": check_nothing, "virtual_left": check_virtual_left,
+         "virtual_no_access": check_virtual_fault("offset 4 of mapped memory, which cuMemSetAccess has given no access to"),
+         "virtual_unmapped": check_virtual_fault("offset 0 of a reserved range of addresses, which has no memory mapped to it"),
+         "waited": check_nothing,
          "unwritten": check_unwritten, "written": check_nothing}
 
 

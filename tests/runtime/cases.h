@@ -17,6 +17,10 @@ int case_graph_memory_late(void);
 int case_graph_ordered(void);
 int case_graph_unordered(void);
 int case_handles(void);
+int case_virtual(void);
+int case_virtual_left(void);
+int case_virtual_no_access(void);
+int case_virtual_unmapped(void);
 
 #define CHECK(condition)                                                                 \
     do {                                                                                 \

@@ -42,6 +42,155 @@ int cublasGetMathMode(void *, int *);
 const char *cublasGetStatusName(int);
 int cudaStreamCreate(void **);
 
+/* ---- virtual memory: the semantics of cuda.h's comments on each function ---- */
+
+typedef uint64_t ptr;
+struct place { /* CUmemLocation */
+    int type, id;
+};
+struct properties { /* CUmemAllocationProp */
+    int type, handles;
+    struct place where;
+    void *windows;
+    unsigned char flags[8];
+};
+struct access { /* CUmemAccessDesc */
+    struct place where;
+    int flags;
+};
+int cuMemGetAllocationGranularity(size_t *, const struct properties *, int);
+int cuMemAddressReserve(ptr *, size_t, size_t, ptr, uint64_t);
+int cuMemAddressFree(ptr, size_t);
+int cuMemCreate(uint64_t *, size_t, const struct properties *, uint64_t);
+int cuMemRelease(uint64_t);
+int cuMemRetainAllocationHandle(uint64_t *, void *);
+int cuMemGetAllocationPropertiesFromHandle(struct properties *, uint64_t);
+int cuMemMap(ptr, size_t, size_t, uint64_t, uint64_t);
+int cuMemUnmap(ptr, size_t);
+int cuMemSetAccess(ptr, size_t, const struct access *, size_t);
+int cuMemGetAccess(uint64_t *, const struct place *, ptr);
+int cuMemGetInfo_v2(size_t *, size_t *);
+int cuMemcpyHtoD_v2(ptr, const void *, size_t);
+int cuMemcpyDtoD_v2(ptr, ptr, size_t);
+int cuMemsetD8_v2(ptr, unsigned char, size_t);
+int cuCtxSynchronize(void);
+int cuPointerGetAttribute(void *, int, ptr);
+
+#define MIB2 (2u << 20)
+enum { READ = 1, BOTH = 3 };
+static const struct properties pinned = {.type = 1, .where = {1, 0}};
+
+static int allow(ptr at, size_t bytes, int flags) {
+    return cuMemSetAccess(at, bytes, &(struct access){{1, 0}, flags}, 1);
+}
+
+/* A new handle of 2 MiB, mapped at `at`. */
+static int map_new(ptr at, uint64_t *ret) {
+    FINE(cuMemCreate(ret, MIB2, &pinned, 0));
+    return cuMemMap(at, MIB2, 0, *ret, 0);
+}
+
+static int bump_at(ptr at) {
+    FINE(launch_in(NULL, &bump, (void *[]){&at}));
+    return cuCtxSynchronize();
+}
+
+int case_virtual(void) {
+    size_t step = 0, before, after, total;
+    ptr base, other;
+    uint64_t one, two, again, flags;
+    struct properties known;
+    unsigned value[2] = {0, 0};
+    FINE(cuMemGetInfo_v2(&before, &total));
+    FINE(cuMemGetAllocationGranularity(&step, &pinned, 0));
+    CHECK(step == MIB2);
+    FINE(cuMemAddressReserve(&base, 4 * MIB2, 0, 0, 0));
+    CHECK(cuMemAddressReserve(&other, MIB2 + 4, 0, 0, 0) == 1);
+    FINE(map_new(base, &one));
+    FINE(map_new(base + MIB2, &two));
+    FINE(cuMemGetInfo_v2(&after, &total));
+    CHECK(before - after == 2 * MIB2);
+    CHECK(cuMemMap(base + MIB2, MIB2, 0, one, 0) == 1);      /* something is there */
+    CHECK(cuMemMap(base + 4 * MIB2, MIB2, 0, one, 0) == 1);  /* outside */
+    CHECK(allow(base, 3 * MIB2, BOTH) == 1);                 /* not all mapped */
+    CHECK(cuMemUnmap(base, MIB2 / 2) == 1);                  /* not a whole mapping */
+    CHECK(cuMemAddressFree(base, 4 * MIB2) == 1);            /* still mapped */
+    CHECK(cuMemsetD8_v2(base, 1, 4) == 1);                   /* no access yet */
+    FINE(allow(base, 2 * MIB2, BOTH));
+    FINE(cuMemGetAccess(&flags, &(struct place){1, 0}, base + MIB2));
+    CHECK(flags == BOTH);
+    FINE(cuMemsetD8_v2(base, 0, 2 * MIB2)); /* over the border of the two */
+    FINE(bump_at(base + MIB2 - 4));
+    FINE(bump_at(base + MIB2));
+    FINE(cuMemcpyDtoH_v2(value, base + MIB2 - 4, 8));
+    CHECK(value[0] == 1 && value[1] == 1);
+    FINE(cuMemUnmap(base, MIB2)); /* the bytes are the handle's */
+    FINE(cuMemMap(base + 2 * MIB2, MIB2, 0, one, 0));
+    FINE(allow(base + 2 * MIB2, MIB2, READ));
+    FINE(cuMemcpyDtoH_v2(value, base + 3 * MIB2 - 4, 4));
+    CHECK(value[0] == 1);
+    CHECK(cuMemsetD8_v2(base + 2 * MIB2, 1, 4) == 1); /* only to be read */
+    FINE(cuPointerGetAttribute(&step, 12, base + 2 * MIB2)); /* its range's size */
+    CHECK(step == MIB2);
+    FINE(cuPointerGetAttribute(&value[1], 2, base + 2 * MIB2));
+    CHECK(value[1] == 2); /* CU_MEMORYTYPE_DEVICE */
+    CHECK(cuPointerGetAttribute(&step, 4, base + 2 * MIB2) == 1); /* no host's */
+    FINE(cuMemMap(base, MIB2, 0, two, 0)); /* twice at a time */
+    FINE(allow(base, MIB2, BOTH));
+    FINE(bump_at(base));
+    FINE(cuMemcpyDtoH_v2(value, base + MIB2, 4));
+    CHECK(value[0] == 2);
+    FINE(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(base + 8)));
+    CHECK(again == two);
+    FINE(cuMemGetAllocationPropertiesFromHandle(&known, again));
+    CHECK(known.type == 1 && known.where.type == 1);
+    FINE(cuMemRelease(again));
+    FINE(cuMemRelease(one));
+    FINE(cuMemRelease(two)); /* mapped memory stays */
+    CHECK(cuMemRelease(two) == 1);
+    FINE(bump_at(base));
+    FINE(cuMemGetInfo_v2(&before, &total));
+    FINE(cuMemUnmap(base, 3 * MIB2));
+    FINE(cuMemAddressFree(base, 4 * MIB2));
+    FINE(cuMemGetInfo_v2(&after, &total));
+    CHECK(after - before == 2 * MIB2);
+    return 0;
+}
+
+int case_virtual_no_access(void) {
+    uint64_t one;
+    ptr base;
+    FINE(cuMemAddressReserve(&base, MIB2, 0, 0, 0));
+    FINE(map_new(base, &one));
+    CHECK(bump_at(base + 4) == 700);
+    return 0;
+}
+
+int case_virtual_unmapped(void) {
+    uint64_t one;
+    ptr base;
+    FINE(cuMemAddressReserve(&base, 2 * MIB2, 0, 0, 0));
+    FINE(map_new(base, &one));
+    FINE(allow(base, MIB2, BOTH));
+    FINE(cuMemsetD8_v2(base, 0, MIB2));
+    FINE(bump_at(base));
+    FINE(cuMemUnmap(base, MIB2));
+    FINE(cuMemRelease(one));
+    CHECK(bump_at(base) == 700);
+    return 0;
+}
+
+/* What is fresh is uninitialised, and what is left is told. */
+int case_virtual_left(void) {
+    uint64_t one;
+    ptr base;
+    FINE(cuMemAddressReserve(&base, MIB2, 0, 0, 0));
+    FINE(map_new(base, &one));
+    FINE(allow(base, MIB2, BOTH));
+    FINE(cuMemRelease(one));
+    return bump_at(base);
+}
+
 /* Two texts that are linked at run time (CU_JIT_INPUT_PTX is 1, a cubin 0), as case
  * "linked" has them from nvlink. */
 static int links(uint64_t p) {

@@ -101,8 +101,8 @@ void access_fault_global(const struct access_fault *f) {
         return;
     }
     if (past < near->bytes && near->freed) {
-        snprintf(text, sizeof text, "offset %llu of %s, which has been freed",
-                 (unsigned long long)past, near->name);
+        snprintf(text, sizeof text, "offset %llu of %s, which %s", (unsigned long long)past,
+                 near->name, near->gone ? near->gone : "has been freed");
     } else if (past < near->bytes && past + f->bytes <= near->bytes) {
         snprintf(text, sizeof text, "%s is constant memory", near->name);
     } else {

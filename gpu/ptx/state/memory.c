@@ -250,6 +250,55 @@ int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t
     return rc;
 }
 
+uint64_t memory_reserve(struct memory *m, uint64_t bytes, uint64_t align) {
+    pthread_mutex_lock(&m->lock);
+    uint64_t at = (m->next + align - 1) / align * align;
+    bool fits = align < MEMORY_SHARED && bytes < MEMORY_SHARED &&
+                at + bytes + 2 * MEMORY_GUARD < MEMORY_SHARED;
+    if (fits) {
+        m->next = (at + bytes + MEMORY_GUARD + m->align - 1) & ~(m->align - 1);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return fits ? at : 0;
+}
+
+static void allocation_retire(struct memory *m, struct allocation *a) {
+    if (a->race) {
+        m->race_free(a->race);
+    }
+    a->freed = true;
+    a->race = NULL;
+    a->host = a->shadow = NULL;
+}
+
+static bool is_among(const struct allocation *a, struct allocation *const *list,
+                     uint32_t count) {
+    bool found = false;
+    for (uint32_t k = 0; k < count && !found; k++) {
+        found = list[k] == a;
+    }
+    return found;
+}
+
+int memory_replace(struct memory *m, uint64_t address, uint64_t end,
+                   struct allocation *const *with, uint32_t count) {
+    pthread_mutex_lock(&m->lock);
+    uint32_t from = table_rank(m, address - 1), to = table_rank(m, end - 1);
+    int rc = m->count - (to - from) + count > MEMORY_MAX_ALLOCATIONS ? -ENOMEM : 0;
+    for (uint32_t k = from; k < to && rc == 0; k++) {
+        if (!is_among(m->table[k], with, count)) {
+            allocation_retire(m, m->table[k]);
+        }
+    }
+    if (rc == 0) {
+        memmove(&m->table[from + count], &m->table[to], (m->count - to) * sizeof *with);
+        memcpy(&m->table[from], with, count * sizeof *with);
+        __atomic_store_n(&m->count, m->count - (to - from) + count, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
 int memory_release(struct memory *m, uint64_t address) {
     pthread_mutex_lock(&m->lock);
     struct allocation *before, *after;

@@ -47,6 +47,7 @@ struct allocation {
     uint8_t kind;
     unsigned flags; /* enum machine_memory */
     bool freed, writable;
+    const char *gone; /* why it may not be used, "which …"; NULL: it has been freed */
     /* Atomic: memory.launch of the last launch that may have read, or written, a byte. */
     uint32_t read_in, written_in;
     struct memory_sample sample[2]; /* of a plain load, of a plain store */
@@ -97,6 +98,14 @@ int memory_renew(struct memory *m, struct allocation *a);
  * allocation. Between launches. */
 int memory_insert(struct memory *m, const char *name, uint64_t address, uint64_t bytes,
                   unsigned flags, uint8_t *host, struct allocation **ret);
+/* Takes addresses for bytes that may come and go (memory_replace). 0: none are left. */
+uint64_t memory_reserve(struct memory *m, uint64_t bytes, uint64_t align);
+/* Puts allocations, which the caller has made, by address, in the place of all that begin
+ * in [address, end), but for those that are in both. The old ones count as freed. They stay
+ * where they are, because a kernel's notes may name them; their bytes and shadows are the
+ * caller's. -ENOMEM: too many. Between launches. */
+int memory_replace(struct memory *m, uint64_t address, uint64_t end,
+                   struct allocation *const *with, uint32_t count);
 /* Frees by first address; -EINVAL: there is no such allocation, -EALREADY: freed before.
  */
 int memory_release(struct memory *m, uint64_t address);
