@@ -12,6 +12,7 @@ struct told {
     const json_t *value;
     const char *name; /* in its object, or NULL: an item of a list */
     size_t index;
+    const struct told *in; /* whose item it is, or NULL */
 };
 
 static const char *tell(const struct told *w, const char *at, bool *whole);
@@ -20,6 +21,9 @@ static const char *tell(const struct told *w, const char *at, bool *whole);
 
 /* The member at the path, which has len bytes: a new reference, or NULL. */
 static json_t *member_new(const struct told *w, const char *path, size_t len) {
+    for (; len && *path == '^' && w->in; path++, len--) {
+        w = w->in;
+    }
     const json_t *value = w->value;
     if (len == 1 && *path == '@') {
         return w->name ? json_string(w->name) : json_integer((json_int_t)w->index);
@@ -187,10 +191,10 @@ static const char *tell_each(const struct told *w, const json_t *v, const char *
     struct loop l = loop_read(at);
     size_t index = 0;
     json_each(v, i, item) {
-        tell_one(&l, &(struct told){w->out, w->manner, item, NULL, i});
+        tell_one(&l, &(struct told){w->out, w->manner, item, NULL, i, w});
     }
     json_each_member(json_is_object(v) ? v : NULL, name, item) {
-        tell_one(&l, &(struct told){w->out, w->manner, item, name, index++});
+        tell_one(&l, &(struct told){w->out, w->manner, item, name, index++, w});
     }
     *whole = *whole && size_of(v);
     return behind(l.text);

@@ -9,7 +9,8 @@
  * {path~200!}: with a newline, unless it ends in one
  *     {path#name}    as the caller's function of that name shows it (words_manner)
  *     {path-8}       how many items a list has beyond 8
- *     {path:text}    the text for each item of a list or member of an object;
+ *     {path:text}    the text for each item of a list or member of an object, in which
+ *                    {^path} is a member of the value that the list is in;
  *                    {path<8:text} for the first 8, {path/, /:text} with ", " between
  * two, {path<8/, /:text} both
  *     {?path} {!path} {?path=word} {!path=word} {?path=false} {?path>1}

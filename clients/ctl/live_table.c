@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "clients/ctl/render.h"
 
-#include <math.h>
-
 #define LABEL_COLUMNS 11
 #define SILENCE_S 30
 

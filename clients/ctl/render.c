@@ -23,46 +23,21 @@ static const json_t *best_occupancy(const json_t *kernel) {
     return best;
 }
 
-static void add_bytes(struct table *table, json_int_t bytes) {
-    if (bytes >= 10240) {
-        table_cellf(table, "%.4g KiB", (double)bytes / 1024);
-    } else {
-        table_cellf(table, "%lld B", bytes);
-    }
-}
-
-static void kernel_row(struct table *table, const json_t *kernel) {
-    const json_t *best = best_occupancy(kernel);
-    json_int_t spills =
-        count_of(kernel, "spill_store_bytes") + count_of(kernel, "spill_load_bytes");
-    table_cell(table, json_get_string(kernel, "name", "?"));
-    if (count_of(kernel, "line")) {
-        table_cellf(table, "%lld", count_of(kernel, "line"));
-    } else {
-        table_cell(table, "–");
-    }
-    table_cellf(table, "%lld", count_of(kernel, "registers"));
-    add_bytes(table, spills);
-    add_bytes(table, count_of(kernel, "static_shared_bytes"));
-    add_bytes(table, count_of(kernel, "stack_bytes"));
-    table_cellf(table, "%lld", count_of(kernel, "barriers"));
-    add_bytes(table, count_of(kernel, "code_bytes"));
-    if (best) {
-        table_cellf(table, "%.0f %% at %lld",
-                    json_number_value(json_object_get(best, "percent")),
-                    count_of(best, "block_threads"));
-    } else {
-        table_cell(table, "–");
-    }
-}
-
 static void kernel_table(const struct terminal *t, const json_t *kernels) {
-    static const char *const titles[] = {"kernel",         "line",  "registers", "spills",
-                                         "shared",         "stack", "barriers",  "code",
-                                         "best occupancy", NULL};
-    struct table *table = table_new(titles);
+    struct table *table = table_new("kernel\tline\tregisters\tspills\tshared\tstack\t"
+                                    "barriers\tcode\tbest occupancy");
     json_each(kernels, i, kernel) {
-        kernel_row(table, kernel);
+        autojson *told = json_copy(kernel);
+        json_object_set_new(told, "spills",
+                            json_integer(count_of(kernel, "spill_store_bytes") +
+                                         count_of(kernel, "spill_load_bytes")));
+        json_object_set(told, "best", (json_t *)(uintptr_t)best_occupancy(kernel));
+        table_row(table,
+                  "{name|?}\t[{?line}{line}|–]\t{registers|0}\t{spills#bytes}\t"
+                  "[{static_shared_bytes#bytes}|0 B]\t[{stack_bytes#bytes}|0 B]\t"
+                  "{barriers|0}\t[{code_bytes#bytes}|0 B]\t"
+                  "[{best.percent%.0f} % at {best.block_threads|0}|–]",
+                  told);
     }
     table_print_and_free(t, table);
 }
@@ -106,7 +81,7 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
         buf_addf(&limits, " (launched at line %lld)", count_of(one, "line"));
     }
     printf("  %9s threads ", threads.data);
-    int cells = render_bar_cells(t, OCCUPANCY_WORDS);
+    int cells = terminal_bar_cells(t, OCCUPANCY_WORDS);
     terminal_bar(t, percent / 100, cells, occupancy_style(percent));
     printf(" %5.1f %%", percent);
     bool beside = t->width - (31 + cells) >= LIMITS_ROOM;
@@ -151,45 +126,23 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
     }
 }
 
-static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
-    int column = 0;
-    const json_t *compiler = json_object_get(result, "compiler");
-    terminal_flow(t, ok ? STYLE_GREEN : STYLE_RED, &column, 2, "%s",
-                  json_get_string(result, "summary", ""));
-    terminal_flow(t, STYLE_DIM, &column, 2, " (%s, %s %s, %.0f ms%s)",
-                  json_get_string(result, "arch", "?"),
-                  json_get_string(compiler, "name", "no compiler"),
-                  json_get_string(compiler, "version", ""),
-                  json_number_value(json_object_get(result, "compile_ms")),
-                  json_get_bool(result, "cached", 0) ? ", cached" : "");
-    putchar('\n');
-}
-
-/* Whose flags it was compiled with, where the project has some. */
-static void put_flags(const struct terminal *t, const json_t *result) {
-    const json_t *from = json_object_get(json_object_get(result, "flags"), "from");
-    for (size_t i = 0; i < json_array_size(from); i++) {
-        terminal_put(t, STYLE_DIM, i ? ", " : "flags from ");
-        terminal_put(t, STYLE_DIM, json_string_value(json_array_get(from, i)));
-    }
-    if (from) {
-        putchar('\n');
-    }
-}
+/* And whose flags it was compiled with, where the project has some. */
+static const char verdict_words[] =
+    "\t[{?ok}" GREEN "|" RED "]{summary|}" END DIM " ({arch|?}, {compiler.name|no compiler} "
+    "{compiler.version|}, [{compile_ms%.0f}|0] ms[{?cached}, cached])\n"
+    "[" DIM "flags from {flags.from/, /:{.}}\n]";
 
 /* kernel/check's result: findings, a table of the kernels, a last line. */
 static void render_check(const struct terminal *t, const json_t *result,
                                 const struct finding_sources *sources) {
     const json_t *kernels = json_object_get(result, "kernels");
-    bool ok = json_get_bool(result, "ok", 0);
     render_findings(t, json_object_get(result, "diagnostics"), sources);
     if (json_array_size(kernels)) {
         kernel_table(t, kernels);
         occupancy_bars(t, kernels);
         putchar('\n');
     }
-    put_verdict(t, result, ok);
-    put_flags(t, result);
+    terminal_words(t, 0, verdict_words, result);
 }
 
 /* PTX goes to standard output where it was asked for, all else beside it. */
@@ -211,29 +164,13 @@ static void render_kernel_check(const struct terminal *t, const json_t *params,
     }
 }
 
-/* "01-02 03:04" of "2026-01-02T03:04:05.678Z": the newest thousand are no year old. */
-static void add_minute(struct table *table, const char *time) {
-    bool whole = strlen(time) > strlen("2026-01-02T03:04");
-    table_cellf(table, "%.5s %.5s", whole ? time + 5 : time, whole ? time + 11 : "");
-}
-
 static void render_jobs(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"job",    "operation",     "state",
-                                         "client", "created (UTC)", NULL};
-    static const char row[] = "{job}\t{operation}\t[{?state=failed}" RED
-                              "|{?state=interrupted}" RED "|{?state=succeeded}" GREEN
-                              "]{state}\t{client}";
-    const json_t *jobs = json_object_get(result, "jobs");
-    if (!json_array_size(jobs)) {
+    if (!table_print(t, "job\toperation\tstate\tclient\tcreated (UTC)",
+                     "{job}\t{operation}\t[{?state=failed}" RED "|{?state=interrupted}" RED
+                     "|{?state=succeeded}" GREEN "]{state}\t{client}\t{created#minute}",
+                     json_object_get(result, "jobs"))) {
         puts("no jobs");
-        return;
     }
-    struct table *table = table_new(titles);
-    json_each(jobs, i, job) {
-        table_row(table, row, job);
-        add_minute(table, json_get_string(job, "created", ""));
-    }
-    table_print_and_free(t, table);
 }
 
 /* Whether `kernel validate FILE` may read a folder without naming it. */

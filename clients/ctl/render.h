@@ -2,6 +2,8 @@
 /* render: shows answers to a person. All functions write to standard output. */
 #include "clients/ctl/terminal.h"
 
+#include <math.h>
+
 /* Compiler-style: place, severity, message, the source line with a caret, notes, fixes.
  * Quoted lines are read from disk, beneath the working folder and `roots` alone
  * (NULL-terminated, real paths; may be NULL). `text` (may be NULL) was sent in place of a
@@ -38,13 +40,12 @@ void render_measures(const struct terminal *t, const json_t *result);
     "[not all was saved: {saved.error}\n]"
 /* A word of a command line, quoted for a shell where that is needed. */
 void render_word(const char *word);
+/* What a kernel or a program wrote; nothing if it is "". */
+void render_printed(const struct terminal *t, const char *title, const char *text);
 /* kernel/run's result: the program's output, findings, failed calls, leaks, launches, the
  * verdict. */
 void render_kernel_run(const struct terminal *t, const json_t *result,
                        const struct finding_sources *sources);
-/* The number of cells for a bar beside that many columns of words, to fit the
- * terminal. */
-int render_bar_cells(const struct terminal *t, int words);
 /* The results of skill/find, skill/list, skill/get, skill/check, and of installing and
  * removing. */
 void render_found(const struct terminal *t, const json_t *result);
@@ -64,6 +65,9 @@ void render_student_head(const struct terminal *t, const json_t *student, bool a
 /* skill/trigger's result: the sentence, rates with intervals, the queries with wrong
  * answers, what the rounds did, the better description as a diff. */
 void render_trigger(const struct terminal *t, const json_t *result);
+/* A diff in its colours, at most so many lines. */
+void render_diff(const struct terminal *t, const char *indent, const char *diff,
+                 size_t most);
 /* A row for each test of a model: passes of each arm, and the first problem with the
  * skill. cells: from run/show. */
 void render_cells(const struct terminal *t, const json_t *cells, const char *model);
@@ -87,8 +91,12 @@ void render_workers(const struct terminal *t, const json_t *workers);
  * install them. */
 void render_status(const struct terminal *t, const json_t *result);
 /* A member: an integer, 0 if missing; a number, NAN if it is not one. */
-json_int_t count_of(const json_t *object, const char *key);
-double number_of(const json_t *object, const char *key);
+static inline json_int_t count_of(const json_t *object, const char *key) {
+    return json_get_integer(object, key, 0);
+}
+static inline double number_of(const json_t *object, const char *key) {
+    return json_get_number(object, key, NAN);
+}
 /* "n=1000 m=3", "" without sizes. Freed by the caller. */
 char *render_sizes(const json_t *sizes);
 /* Anything else: an indented outline of the JSON value. */
@@ -106,7 +114,7 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
 
 /* Columns of equal width; cells are cleaned text. Numbers are right-aligned. */
 struct table;
-struct table *table_new(const char *const *titles); /* NULL-terminated */
+struct table *table_new(const char *titles); /* with a tab between two */
 void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -118,3 +126,6 @@ void table_row(struct table *t, const char *words, const json_t *value);
 void render_explain(const struct terminal *t, const json_t *findings);
 void table_free(struct table *t);
 void table_print_and_free(const struct terminal *terminal, struct table *t);
+/* A table with a row for each item; false, and nothing, of an empty list. */
+bool table_print(const struct terminal *terminal, const char *titles, const char *row,
+                 const json_t *list);

@@ -121,9 +121,9 @@ static void put_rows(struct table *table, json_t *tests, const bool *shown) {
 
 void render_cells(const struct terminal *t, const json_t *cells, const char *model) {
     autojson *tests = json_object();
-    const char *titles[MAX_ARMS + 3] = {"test"};
+    autobuf titles = BUF_INIT(200);
     bool shown[MAX_ARMS];
-    size_t columns = 1;
+    buf_adds(&titles, "test");
     json_each(cells, i, cell) {
         if (strcmp(json_get_string(cell, "model", ""), model) == 0) {
             count_cell(tests, cell);
@@ -135,12 +135,12 @@ void render_cells(const struct terminal *t, const json_t *cells, const char *mod
     for (size_t i = 0; i < MAX_ARMS; i++) {
         shown[i] = has_arm(tests, arms[i]);
         if (shown[i]) {
-            titles[columns++] = arm_titles[i];
+            buf_addf(&titles, "\t%s", arm_titles[i]);
         }
     }
-    titles[columns] = "what was wrong with the skill";
+    buf_adds(&titles, "\twhat was wrong with the skill");
     putchar('\n');
-    struct table *table = table_new(titles);
+    struct table *table = table_new(titles.data);
     put_rows(table, tests, shown);
     table_print_and_free(t, table);
     if (json_object_size(tests) > TESTS_SHOWN) {

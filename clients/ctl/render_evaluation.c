@@ -2,14 +2,10 @@
 #include "base/buf.h"
 #include "base/find.h"
 #include "base/text.h"
-#include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
-
-#include <math.h>
 
 #define CHANGED_SHOWN 8u
 #define INDENT 11
-#define LIFT_COLUMN (INDENT + PLOT_LIFT_CELLS + 12) /* behind "-100 … +100  " */
 
 static const struct facts facts = {STYLE_DIM, 2, INDENT};
 
@@ -76,21 +72,19 @@ static void put_amount(struct table *table, double value) {
 
 static void rate_cells(const struct terminal *t, struct table *table, const json_t *arm,
                        enum column column, enum style style) {
-    double rate = number_of(arm, "pass_rate"), low = number_of(arm, "low"),
-           high = number_of(arm, "high");
+    double rate = number_of(arm, "pass_rate");
     autobuf bar = BUF_INIT(1024);
     if (isnan(rate)) {
         table_cell(table, column == BAR ? "no graded answer" : "–");
     } else if (column == BAR) {
-        evaluation_plot_rate(&bar, rate, low, high,
-                             t->width >= 76 ? PLOT_CELLS : PLOT_CELLS / 2);
+        terminal_add_rate(&bar, arm, t->width >= 76 ? PLOT_CELLS : PLOT_CELLS / 2);
         table_cell(table, bar.data);
         table_style(table, style);
     } else if (column == RATE) {
         table_cellf(table, "%.0f %%", 100 * rate);
         table_style(table, STYLE_BOLD);
     } else {
-        table_cellf(table, "%.0f – %.0f %%", 100 * low, 100 * high);
+        table_row(table, "{low%.0p} – {high%.0p} %", arm);
     }
 }
 
@@ -130,12 +124,12 @@ static void arm_cell(const struct terminal *t, struct table *table, const json_t
 
 static void arms_table(const struct terminal *t, const json_t *arms, enum style style) {
     enum column columns[ARRAY_LEN(column_titles)];
-    const char *titles[ARRAY_LEN(column_titles) + 1] = {NULL};
+    autobuf titles = BUF_INIT(400);
     size_t n = choose_columns(t, arms, columns);
     for (size_t i = 0; i < n; i++) {
-        titles[i] = column_titles[columns[i]];
+        buf_addf(&titles, "%s%s", i ? "\t" : "", column_titles[columns[i]]);
     }
-    struct table *table = table_new(titles);
+    struct table *table = table_new(titles.data);
     json_each(arms, i, arm) {
         bool skill = json_says(arm, "name", "skill");
         for (size_t k = 0; k < n; k++) {
@@ -147,69 +141,37 @@ static void arms_table(const struct terminal *t, const json_t *arms, enum style 
 
 /* --- the lift --- */
 
-/* Behind what ends at that column, or below it where there is no room. */
-static void put_p(const struct terminal *t, double p, int column) {
-    char text[32];
-    snprintf(text, sizeof text,
-             p < 0.001 ? "p < 0.001"
-             : p < 0.1 ? "p = %.3f"
-                       : "p = %.2f",
-             p);
-    if (isnan(p) || t->width < 50) {
-        return;
-    }
-    if (column + 2 + (int)strlen(text) <= t->width) {
-        printf(", %s", text);
-    } else {
-        printf("\n%*s%s", INDENT, "", text);
-    }
-}
+#define P "p {?p=*}[{?p>0.1}= {p%.2f}|{?p>0.001}= {p%.3f}|< 0.001]"
+
+/* A plot where there is room for it, and the figures. A longer label has a line, and p
+ * where it would not fit. */
+static const char lift_words[] =
+    "[" DIM "  {label}" END "\n]" DIM "  {short%-9s}" END
+    "[{?wide}" DIM "-100 " END "{.#style}{.#lift}" END DIM " +100" END "  ]"
+    "\t{estimate%+.0p} points[ \\[{low%+.0p}, {high%+.0p}\\]]"
+    "[, {!below}" P "]\n[           {?below}" P "\n]";
 
 static void lift_line(const struct terminal *t, const char *label, const json_t *lift,
-                      enum style style) {
-    double estimate = number_of(lift, "estimate"), low = number_of(lift, "low"),
-           high = number_of(lift, "high"), p = number_of(lift, "p");
-    autobuf plot = BUF_INIT(1024);
-    if (isnan(estimate)) {
+                      const char *verdict) {
+    if (isnan(number_of(lift, "estimate"))) {
         return;
     }
-    terminal_putf(t, STYLE_DIM, "  %-*s", INDENT - 2, label);
-    if (t->width >= 76) {
-        evaluation_plot_lift(&plot, estimate, low, high);
-        terminal_put(t, STYLE_DIM, "-100 ");
-        terminal_put(t, style, plot.data);
-        terminal_put(t, STYLE_DIM, " +100");
-        fputs("  ", stdout);
-    }
-    autobuf text = BUF_INIT(1024);
-    buf_addf(&text, "%+.0f points", 100 * estimate);
-    if (!isnan(low) && !isnan(high)) {
-        buf_addf(&text, " [%+.0f, %+.0f]", 100 * low, 100 * high);
-    }
-    fputs(text.data, stdout);
-    put_p(t, p, (plot.len ? LIFT_COLUMN : INDENT) + (int)text.len);
-    putchar('\n');
+    bool fits = strlen(label) < INDENT - 2, wide = t->width >= 76;
+    autojson *told = json_copy((json_t *)(uintptr_t)lift);
+    autojson *more = json_pack("{s:b,s:b,s:s,s:s?,s:s}", "wide", wide, "below",
+                               t->width < (wide ? 90 : 46), "short", fits ? label : "",
+                               "label", fits ? NULL : label, "verdict", verdict);
+    json_object_update(told, more);
+    terminal_words(t, 0, lift_words, told);
 }
 
-static void lift_lines(const struct terminal *t, const json_t *student,
-                       enum style style) {
-    const json_t *ratio = json_object_get(student, "token_ratio");
-    lift_line(t, "lift", json_object_get(student, "lift"), style);
+static void lift_lines(const struct terminal *t, const json_t *student) {
+    lift_line(t, "lift", json_object_get(student, "lift"),
+              json_get_string(student, "verdict", ""));
     json_each(json_object_get(student, "lifts"), i, one) {
         autofree char *label = xasprintf("%s vs %s", json_get_string(one, "arm", ""),
                                          json_get_string(one, "vs", ""));
-        if (strlen(label) >= INDENT - 2) {
-            terminal_fact(t, &facts, label, STYLE_PLAIN, "%s", "");
-            lift_line(t, "", one, verdict_style(one));
-        } else {
-            lift_line(t, label, one, verdict_style(one));
-        }
-    }
-    double estimate = number_of(ratio, "estimate");
-    if (!isnan(estimate)) {
-        terminal_fact(t, &facts, "tokens", STYLE_PLAIN,
-                      "%.2f times those without the skill [%.2f, %.2f]", estimate,
-                      number_of(ratio, "low"), number_of(ratio, "high"));
+        lift_line(t, label, one, json_get_string(one, "verdict", ""));
     }
 }
 
@@ -260,60 +222,44 @@ static void changed_line(const struct terminal *t, const json_t *tests, bool bet
 
 /* --- what may be wrong --- */
 
-static void injection_line(const struct terminal *t, const json_t *student) {
-    const json_t *injection = json_object_get(student, "injection");
-    const json_t *ok = json_object_get(injection, "ok");
-    double expected = number_of(injection, "expected_tokens"),
-           seen = number_of(injection, "seen_tokens");
-    bool answered = any(json_object_get(student, "arms"), "runs");
-    if (!json_is_object(injection) || json_is_true(ok) || !answered) {
-        return;
-    }
-    autofree char *text =
-        json_is_false(ok)
-            ? xasprintf("the skill did not arrive: prompts grew by only %.0f of its %.0f "
-                        "tokens",
-                        seen, expected)
-            : xasprintf("the endpoint does not count tokens, so nobody checked that the "
-                        "skill arrived");
-    terminal_fact(t, &facts, "warning", json_is_false(ok) ? STYLE_RED : STYLE_YELLOW,
-                  "%s", text);
-}
+/* What the tokens say, whether an agent opened the skill, whether a model got it, and the
+ * first error. */
+#define LABEL(word) "  " DIM word END "\t"
+static const char tokens_words[] =
+    "[" LABEL("tokens") "{token_ratio.estimate%.2f} times those without the skill "
+    "\\[[{token_ratio.low%.2f}|?], [{token_ratio.high%.2f}|?]\\]\n]";
+static const char doubt_words[] =
+    "[" LABEL("opened") "{?activation=*}[{?activation.activated}|" YELLOW "]the agent opened "
+    "the skill in {activation.activated|0} of {activation.of|0} answers\n]"
+    "[" LABEL("warning") RED "{?injection.ok=false}the skill did not arrive: prompts grew by "
+    "only [{injection.seen_tokens%.0f}|0] of its {injection.expected_tokens%.0f} tokens\n"
+    "|{?injection}{!injection.ok}" LABEL("warning") YELLOW "the endpoint does not count "
+    "tokens, so nobody checked that the skill arrived\n]"
+    "[" LABEL("error") YELLOW "test {error.test|?}: {error.message}\n]"
+    "[" LABEL("hint") BLUE "{error.hint}\n]";
 
-static void activation_line(const struct terminal *t, const json_t *activation) {
-    if (json_is_object(activation)) {
-        terminal_fact(t, &facts, "opened",
-                      number_of(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW,
-                      "the agent opened the skill in %.0f of %.0f "
-                      "answers",
-                      number_of(activation, "activated"), number_of(activation, "of"));
-    }
-}
-
-/* The first error, unless the sentence has told it. */
-static void error_lines(const struct terminal *t, const json_t *student) {
-    const json_t *error = json_object_get(student, "error");
+/* Without what the sentence has told, and what says nothing where nobody answered. */
+static void doubt_lines(const struct terminal *t, const json_t *student) {
+    static const char *const told[] = {"message", "hint"};
     const char *sentence = json_get_string(student, "sentence", "");
-    const char *message = json_get_string(error, "message", NULL);
-    const char *hint = json_get_string(error, "hint", NULL);
-    if (message && !strstr(sentence, message)) {
-        terminal_fact(t, &facts, "error", STYLE_YELLOW, "test %s: %s",
-                      json_get_string(error, "test", "?"), message);
+    autojson *copy = json_copy((json_t *)(uintptr_t)student);
+    json_t *error = json_copy(json_object_get(student, "error"));
+    for (size_t i = 0; error && i < ARRAY_LEN(told); i++) {
+        if (strstr(sentence, json_get_string(error, told[i], " "))) {
+            json_object_del(error, told[i]);
+        }
     }
-    if (hint && !strstr(sentence, hint)) {
-        terminal_fact(t, &facts, "hint", STYLE_BLUE, "%s", hint);
+    json_object_set_new(copy, "error", error ? error : json_null());
+    if (!any(json_object_get(student, "arms"), "runs")) {
+        json_object_del(copy, "injection");
     }
+    terminal_words(t, INDENT, doubt_words, copy);
 }
 
 void render_student_head(const struct terminal *t, const json_t *student, bool alone) {
-    putchar('\n');
-    terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
-    fputs(": ", stdout);
-    terminal_line(t, verdict_style(student), json_get_string(student, "verdict", ""));
+    terminal_words(t, 0, "\n" BOLD "{model|}" END ": {.#verdict}\n", student);
     if (!alone) {
-        fputs("  ", stdout);
-        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,
-                             2);
+        terminal_words(t, 0, "  \t{sentence|}\n", student);
     }
 }
 
@@ -322,12 +268,11 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
     const json_t *tests = json_object_get(student, "tests");
     render_student_head(t, student, alone);
     arms_table(t, json_object_get(student, "arms"), style);
-    lift_lines(t, student, style);
+    lift_lines(t, student);
+    terminal_words(t, INDENT, tokens_words, student);
     changed_line(t, tests, true);
     changed_line(t, tests, false);
-    activation_line(t, json_object_get(student, "activation"));
-    injection_line(t, student);
-    error_lines(t, student);
+    doubt_lines(t, student);
 }
 
 /* --- the end --- */
@@ -389,29 +334,14 @@ static void next_line(const struct terminal *t, const json_t *result) {
     }
 }
 
-static void record_lines(const struct terminal *t, const json_t *result) {
-    const char *run = json_get_string(result, "run", NULL);
-    const char *problem = json_get_string(result, "record_problem", NULL);
-    const json_t *from = json_object_get(result, "provenance");
-    double requests = number_of(from, "requests"), hits = number_of(from, "cache_hits");
-    putchar('\n');
-    terminal_fact(t, &facts, "asked", STYLE_PLAIN,
-                  "%.0f request%s, %.0f answer%s from the cache", requests,
-                  text_plural(requests), hits, text_plural(hits));
-    if (run) {
-        terminal_fact(t, &facts, "record", STYLE_PLAIN, "upskillctl run show %s", run);
-    }
-    if (problem) {
-        terminal_fact(t, &facts, "warning", STYLE_RED, "%s", problem);
-    }
-}
+static const char record_words[] =
+    "\n" LABEL("asked") "[{provenance.requests%.0f}|0] request[{!provenance.requests=1}s], "
+    "[{provenance.cache_hits%.0f}|0] answer[{!provenance.cache_hits=1}s] from the cache\n"
+    "[" LABEL("record") "upskillctl run show {run}\n]"
+    "[" LABEL("warning") RED "{record_problem}\n]";
 
 void render_sentence(const struct terminal *t, const json_t *result) {
-    const char *verdict = json_get_string(result, "verdict", "");
-    terminal_put(t, verdict_style(result), verdict);
-    fputs(": ", stdout);
-    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
-                         (int)strlen(verdict) + 2, 0);
+    terminal_words(t, 0, "\t{.#verdict}: {sentence|}\n", result);
 }
 
 void render_evaluation(const struct terminal *t, const json_t *result) {
@@ -421,6 +351,6 @@ void render_evaluation(const struct terminal *t, const json_t *result) {
         student_lines(t, student, json_array_size(students) == 1);
     }
     render_marks(t, json_object_get(result, "marks"));
-    record_lines(t, result);
+    terminal_words(t, INDENT, record_words, result);
     next_line(t, result);
 }

@@ -228,17 +228,6 @@ void render_labelled(const struct terminal *t, enum style style, const char *lab
     }
 }
 
-enum style verdict_style(const json_t *object) {
-    static const struct colour {
-        const char *verdict;
-        enum style style;
-    } colours[] = {{"pass", STYLE_GREEN}, {"helps", STYLE_GREEN}, {"fail", STYLE_RED},
-                   {"hurts", STYLE_RED},  {"error", STYLE_RED},   {"timeout", STYLE_RED}};
-    const struct colour *found = list_find(c, colours, ARRAY_LEN(colours),
-                                           json_says(object, "verdict", c->verdict));
-    return found ? found->style : STYLE_YELLOW;
-}
-
 void render_verdict(const struct terminal *t, enum style style, const char *verdict,
                     const struct buf *rest) {
     int column = 0;

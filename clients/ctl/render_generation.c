@@ -89,32 +89,6 @@ static const char install_words[] =
     "[install\tfailed: {install.error}\n"
     "|{install:[{!@=0}|install]\t{agent|}: {outcome|}[: {reason}]\n}]";
 
-/* What an improved skill's text lost and gained, as far as it is quickly read. */
-static void print_diff(const struct terminal *t, const char *diff) {
-    size_t shown = 0, lines = 0;
-    if (!diff) {
-        return;
-    }
-    puts("\nchanged");
-    for (const char *line = diff; *line; lines++) {
-        size_t len = strcspn(line, "\n");
-        if (shown < DIFF_SHOWN) {
-            autofree char *text = xstrndup(line, len);
-            enum style style = *line == '+'   ? STYLE_GREEN
-                               : *line == '-' ? STYLE_RED
-                               : *line == '@' ? STYLE_BLUE
-                                              : STYLE_PLAIN;
-            fputs("  ", stdout);
-            terminal_line(t, style, text);
-            shown++;
-        }
-        line += len + (line[len] == '\n');
-    }
-    if (lines > shown) {
-        printf("  … and %zu more lines (--json has them)\n", lines - shown);
-    }
-}
-
 /* As one would type it here: relative where it lies beneath the working directory. */
 static const char *typed(const char *path) {
     char here[PATH_MAX];
@@ -186,7 +160,10 @@ void render_generation(const struct terminal *t, const json_t *result) {
     terminal_words(t, COLUMN, tests_words, result);
     render_refinement(t, json_object_get(result, "refinement"));
     terminal_words(t, COLUMN, install_words, result);
-    print_diff(t, json_get_string(result, "diff", NULL));
+    if (json_object_get(result, "diff")) {
+        puts("\nchanged");
+        render_diff(t, "  ", json_get_string(result, "diff", ""), DIFF_SHOWN);
+    }
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);
         render_evaluation(t, evaluation);

@@ -27,10 +27,9 @@ static const char missing_words[] =
 static const char files_words[] =
     "{files<12:wrote {name|?}, {bytes|0} bytes\n}" MORE("files") SAVED_WORDS;
 
-static void put_stream(const struct terminal *t, const json_t *result, const char *name) {
-    const char *text = json_get_string(result, name, "");
+void render_printed(const struct terminal *t, const char *title, const char *text) {
     if (*text) {
-        terminal_putf(t, STYLE_DIM, "%s:\n", name);
+        terminal_putf(t, STYLE_DIM, "%s:\n", title);
         terminal_put(t, STYLE_PLAIN, text);
         fputs(text[strlen(text) - 1] == '\n' ? "" : "\n", stdout);
     }
@@ -56,8 +55,8 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
 
 void render_kernel_run(const struct terminal *t, const json_t *result,
                        const struct finding_sources *sources) {
-    put_stream(t, result, "stdout");
-    put_stream(t, result, "stderr");
+    render_printed(t, "stdout", json_get_string(result, "stdout", ""));
+    render_printed(t, "stderr", json_get_string(result, "stderr", ""));
     terminal_words(
         t, 0, "[{?output_omitted_bytes}{output_omitted_bytes} more bytes were printed\n]",
         result);

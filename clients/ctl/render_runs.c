@@ -1,67 +1,20 @@
 /* Past evaluations. */
+#include "base/buf.h"
 #include "clients/ctl/render.h"
 
-#include <math.h>
-
-#define BAR_CELLS 20
 #define NARROW 100 /* columns */
 
-static long percent(double rate) {
-    return lround(100 * rate);
-}
-
-static const char *verdict_of(const json_t *row) {
-    const char *verdict = json_get_string(row, "verdict", "");
-    return strcmp(verdict, "no_evidence") == 0      ? "no evidence"
-           : strcmp(verdict, "not_measurable") == 0 ? "not measurable"
-           : *verdict                               ? verdict
-                                                    : "not judged";
-}
-
-static void rates_cell(struct table *table, const json_t *of) {
-    double before = number_of(of, "baseline_rate"), after = number_of(of, "skill_rate");
-    if (isnan(before) && isnan(after)) {
-        table_cell(table, "–");
-    } else if (isnan(before)) {
-        table_cellf(table, "%ld %%", percent(after));
-    } else if (isnan(after)) {
-        table_cellf(table, "%ld → ?", percent(before));
-    } else {
-        table_cellf(table, "%ld → %ld %%", percent(before), percent(after));
-    }
-}
-
-static void lift_cell(struct table *table, const json_t *lift, bool narrow) {
-    double estimate = number_of(lift, "estimate"), low = number_of(lift, "low"),
-           high = number_of(lift, "high");
-    if (isnan(estimate)) {
-        table_cell(table, "");
-    } else if (isnan(low) || isnan(high) || narrow) {
-        table_cellf(table, "%+ld", percent(estimate));
-    } else {
-        table_cellf(table, "%+ld [%+ld, %+ld]", percent(estimate), percent(low),
-                    percent(high));
-    }
-}
-
-static void row_cells(struct table *table, const json_t *row, bool narrow) {
-    const char *state = json_get_string(row, "state", "");
-    table_cell(table, json_get_string(row, "run", ""));
-    table_cell(table, json_get_string(row, "skill", ""));
-    table_cell(table, json_get_string(row, "model", ""));
-    table_cell(table, strcmp(state, "complete") == 0 ? verdict_of(row) : state);
-    rates_cell(table, row);
-    lift_cell(table, json_object_get(row, "lift"), narrow);
-    double tests = number_of(row, "tests");
-    if (narrow) {
-        return;
-    }
-    if (isnan(tests)) {
-        table_cell(table, "");
-    } else {
-        table_cellf(table, "%.0f", tests);
-    }
-}
+#define VERDICT                                                                          \
+    "[{?verdict=no_evidence}no evidence|{?verdict=not_measurable}not measurable"          \
+    "|{verdict}|not judged]"
+/* "40 → 85 %", as far as the rates are known. */
+#define RATES                                                                            \
+    "[{baseline_rate%.0p} → {skill_rate%.0p} %|{baseline_rate%.0p} → ?"                   \
+    "|{skill_rate%.0p} %|–]"
+#define ROW                                                                              \
+    "{run}\t{skill}\t{model}\t[{?state=complete}" VERDICT "|{state}]\t" RATES                 \
+    "\t[{lift.estimate%+.0p}]"
+static const char row_words[] = ROW "[ \\[{lift.low%+.0p}, {lift.high%+.0p}\\]]\t[{tests%.0f}]";
 
 /* Skills down, models across: the newest evaluation of each pair. */
 static void matrix(const struct terminal *t, const json_t *m) {
@@ -71,19 +24,16 @@ static void matrix(const struct terminal *t, const json_t *m) {
     if (columns == 0 || (columns == 1 && json_array_size(skills) == 1)) {
         return;
     }
-    autofree const char **titles = xcalloc(columns + 2, sizeof *titles);
-    titles[0] = "skill";
-    for (size_t i = 0; i < columns; i++) {
-        const char *name = json_string_value(json_array_get(models, i));
-        titles[i + 1] = name ? name : "";
-    }
+    autobuf titles = BUF_INIT(1u << 20);
+    words_add_as(&titles, &(struct words_manner){.escape = words_one_line},
+                 "skill{.:\t{.}}", models);
     putchar('\n');
-    struct table *table = table_new(titles);
+    struct table *table = table_new(titles.data);
     json_each(skills, i, skill) {
         const json_t *row = json_array_get(json_object_get(m, "cells"), i);
-        table_cell(table, json_string_value(skill) ? json_string_value(skill) : "");
+        table_row(table, "{.}", skill);
         for (size_t k = 0; k < columns; k++) {
-            rates_cell(table, json_array_get(row, k));
+            table_row(table, RATES, json_array_get(row, k));
         }
     }
     table_print_and_free(t, table);
@@ -92,24 +42,13 @@ static void matrix(const struct terminal *t, const json_t *m) {
 /* On a narrow terminal the run's name stays whole, to be copied, and others give way. */
 void render_run_list(const struct terminal *t, const json_t *result) {
     bool narrow = t->tty && t->width < NARROW;
-    const char *const titles[] = {"run",
-                                  "skill",
-                                  "model",
-                                  "verdict",
-                                  "without → with",
-                                  "lift",
-                                  narrow ? NULL : "tests",
-                                  NULL};
-    const json_t *rows = json_object_get(result, "runs");
-    if (!json_array_size(rows)) {
+    if (!table_print(t,
+                     narrow ? "run\tskill\tmodel\tverdict\twithout → with\tlift"
+                            : "run\tskill\tmodel\tverdict\twithout → with\tlift\ttests",
+                     narrow ? ROW : row_words, json_object_get(result, "runs"))) {
         puts("no evaluations on record");
         return;
     }
-    struct table *table = table_new(titles);
-    json_each(rows, i, row) {
-        row_cells(table, row, narrow);
-    }
-    table_print_and_free(t, table);
     json_int_t more = json_get_integer(result, "omitted", 0);
     if (more) {
         printf("… and %lld more\n", more);
@@ -117,29 +56,12 @@ void render_run_list(const struct terminal *t, const json_t *result) {
     matrix(t, json_object_get(result, "matrix"));
 }
 
-static void bar(const struct terminal *t, const char *label, double rate,
-                enum style style) {
-    if (!isnan(rate)) {
-        printf("  %-9s", label);
-        terminal_bar(t, rate, BAR_CELLS, style);
-        printf(" %3ld %%\n", percent(rate));
-    }
-}
-
-static void show_row(const struct terminal *t, const json_t *row) {
-    putchar('\n');
-    terminal_put(t, STYLE_BOLD, json_get_string(row, "model", ""));
-    fputs(": ", stdout);
-    terminal_put(t, verdict_style(row), verdict_of(row));
-    terminal_words(
-        t, 0,
-        "[, {lift.estimate%+.0p} points]"
-        "[, p {?lift.p=*}[{?lift.p>0.1}= {lift.p%.2f}|{?lift.p>0.001}= {lift.p%.3f}|"
-        "< 0.001]]\n",
-        row);
-    bar(t, "without", number_of(row, "baseline_rate"), STYLE_PLAIN);
-    bar(t, "with", number_of(row, "skill_rate"), verdict_style(row));
-}
+static const char result_words[] =
+    "\n" BOLD "{model}" END ": {.#style}" VERDICT END "[, {lift.estimate%+.0p} points]"
+    "[, p {?lift.p=*}[{?lift.p>0.1}= {lift.p%.2f}|{?lift.p>0.001}= {lift.p%.3f}|"
+    "< 0.001]]\n"
+    "[  without  {baseline_rate#bar} {baseline_rate%3.0p} %\n]"
+    "[  with     {.#style}{skill_rate#bar}" END " {skill_rate%3.0p} %\n]";
 
 static void preference_lines(const struct terminal *t, const json_t *list, bool apart) {
     json_each(list, i, one) {
@@ -172,7 +94,7 @@ void render_run(const struct terminal *t, const json_t *result) {
         t, STYLE_PLAIN,
         json_get_string(evaluation, "sentence", "no evaluation was finished"), 0, 0);
     json_each(json_object_get(result, "rows"), i, row) {
-        show_row(t, row);
+        terminal_words(t, 0, result_words, row);
         render_cells(t, cells, json_get_string(row, "model", ""));
     }
     preference_lines(t, json_object_get(result, "preference"), true);

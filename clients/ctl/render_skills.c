@@ -7,133 +7,80 @@
 #include <limits.h>
 #include <unistd.h>
 
-#define BAR_CELLS 10
-
 /* --- where a skill comes from --- */
 
-static const char *source_words(const json_t *row) {
-    const char *source = json_get_string(row, "source", "");
-    return strcmp(source, "project") == 0 ? "this project"
-           : strcmp(source, "folder") == 0 ? "another folder"
-           : strcmp(source, "agent") == 0 ? json_get_string(row, "agent", source)
-                                          : source;
-}
+#define SOURCE                                                                           \
+    "[{?source=project}this project|{?source=folder}another folder"                       \
+    "|{?source=agent}[{agent}|agent]|{source}]"
 
 /* "UNSAFE NAME: …": one line for each finding that is told. */
-static void render_danger(const struct terminal *t, const json_t *row) {
-    json_each(json_object_get(row, "danger"), i, one) {
-        terminal_putf(t, STYLE_RED, "UNSAFE");
-        terminal_putf(t, STYLE_PLAIN, " %s: ", json_get_string(row, "name", ""));
-        terminal_words(t, 0,
-                       "{message|} ({rule|}, line {line|1} of {file|SKILL.md})\n"
-                       "[{?more}  and {more} more\n]",
-                       one);
-    }
-}
+static const char danger_words[] =
+    "{danger:" RED "UNSAFE" END " {^name|}: {message|} ({rule|}, line {line|1} of "
+    "{file|SKILL.md})\n[{?more}  and {more} more\n]}";
 
-static void render_misnamed(const struct terminal *t, const json_t *row) {
-    terminal_words(t, 0, "[\t" YELLOW "{name|warning}: {misnamed}\n]", row);
-}
+static const char misnamed_words[] = "[\t" YELLOW "{name|warning}: {misnamed}\n]";
+
+static const char hidden_words[] =
+    "{hides:" YELLOW "{^name|It} hides another skill of this name (" SOURCE "): {uri|}\n}";
 
 void render_hidden(const struct terminal *t, const json_t *row) {
-    json_each(json_object_get(row, "hides"), i, other) {
-        terminal_putf(t, STYLE_YELLOW, "%s hides another skill of this name (%s): %s\n",
-                      json_get_string(row, "name", "It"), source_words(other),
-                      json_get_string(other, "uri", ""));
-    }
-}
-
-static void render_remarks(const struct terminal *t, const json_t *rows) {
-    json_each(rows, i, row) {
-        render_danger(t, row);
-    }
-    json_each(rows, i, row) {
-        render_misnamed(t, row);
-        render_hidden(t, row);
-    }
+    terminal_words(t, 0, hidden_words, row);
 }
 
 /* --- skill/find --- */
 
-static void add_score(struct table *table, double part) {
-    autobuf bar = BUF_INIT(256);
-    terminal_add_bar(&bar, part, BAR_CELLS);
-    table_cellf(table, "%s %.2f", bar.data, part);
-}
-
-static void match_table(const struct terminal *t, const json_t *matches) {
-    static const char *const titles[] = {"skill", "fits", "from", "why", NULL};
-    struct table *table = table_new(titles);
-    json_each(matches, i, match) {
-        table_cell(table, json_get_string(match, "name", ""));
-        add_score(table, json_number_value(json_object_get(match, "score")));
-        table_cell(table, source_words(match));
-        table_cell(table, json_get_string(match, "why", ""));
+static bool match_table(const struct terminal *t, const json_t *matches) {
+    bool any = table_print(t, "skill\tfits\tfrom\twhy",
+                           "{name|}\t{score#score}\t" SOURCE "\t{why|}", matches);
+    json_each(matches, i, row) {
+        terminal_words(t, 0, danger_words, row);
     }
-    table_print_and_free(t, table);
-    render_remarks(t, matches);
+    json_each(matches, k, row) {
+        terminal_words(t, 0, misnamed_words, row);
+        render_hidden(t, row);
+    }
+    return any;
 }
 
 void render_found(const struct terminal *t, const json_t *result) {
-    const char *problem = json_get_string(result, "problem", NULL);
-    if (problem) {
-        terminal_put(t, STYLE_YELLOW, problem);
-        putchar('\n');
-    }
-    const json_t *matches = json_object_get(result, "matches");
-    const json_t *nearest = json_object_get(result, "nearest");
-    if (json_array_size(matches)) {
-        match_table(t, matches);
+    terminal_words(t, 0, "[" YELLOW "{problem}\n]", result);
+    if (match_table(t, json_object_get(result, "matches"))) {
         return;
     }
-    terminal_put(t, STYLE_YELLOW, "no skill fits this task");
-    fputs(json_array_size(nearest) ? "; the nearest:\n" : "\n", stdout);
-    if (json_array_size(nearest)) {
-        match_table(t, nearest);
-    }
+    terminal_words(t, 0,
+                   YELLOW "no skill fits this task" END "[; the nearest:{?nearest}]\n",
+                   result);
+    match_table(t, json_object_get(result, "nearest"));
     puts("add other names for it after a colon: \"make it faster: profiling, latency\"");
 }
 
 /* --- skill/list, skill/get --- */
 
 void render_skills(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"skill", "from", "folder", "", NULL};
     const json_t *skills = json_object_get(result, "skills");
-    if (!json_array_size(skills)) {
+    if (!table_print(t, "skill\tfrom\tfolder\t",
+                     "{name|}\t" SOURCE
+                     "\t{path}\t[{?danger}UNSAFE, see below|{?shadowed_by=*}hidden by "
+                     "another of its name|and {duplicates-0} cop[{?duplicates=1}y|ies]]",
+                     skills)) {
         puts("no skills");
-        return;
     }
-    struct table *table = table_new(titles);
     json_each(skills, i, skill) {
-        table_cell(table, json_get_string(skill, "name", ""));
-        table_cell(table, source_words(skill));
-        table_row(table,
-                  "{path}\t[{?danger}UNSAFE, see below|{?shadowed_by=*}hidden by another of "
-                  "its name|and {duplicates-0} cop[{?duplicates=1}y|ies]]",
-                  skill);
-    }
-    table_print_and_free(t, table);
-    json_each(skills, i, skill) {
-        render_danger(t, skill);
-        render_misnamed(t, skill);
+        terminal_words(t, 0, danger_words, skill);
+        terminal_words(t, 0, misnamed_words, skill);
     }
 }
 
 void render_skill(const struct terminal *t, const json_t *result) {
-    const json_t *front = json_object_get(result, "frontmatter");
-    render_danger(t, result);
-    terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
-    printf(" (from %s%s)\n", source_words(result),
-           json_get_bool(result, "trusted", false) ? "" : ", not trusted");
-    render_misnamed(t, result);
+    terminal_words(t, 0, danger_words, result);
+    terminal_words(t, 0, BOLD "{name|}" END " (from " SOURCE "[{!trusted}, not trusted])\n",
+                   result);
+    terminal_words(t, 0, misnamed_words, result);
     render_hidden(t, result);
-    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(front, "description", ""), 0, 0);
-    terminal_line(t, STYLE_DIM, json_get_string(result, "path", ""));
-    json_each(json_object_get(result, "files"), i, file) {
-        printf("  %8lld  ", json_get_integer(file, "size", 0));
-        terminal_line(t, STYLE_PLAIN, json_get_string(file, "path", ""));
-    }
-    putchar('\n');
+    terminal_words(t, 0,
+                   "\t{frontmatter.description|}\n" DIM "{path|}\n"
+                   "{files:  {size%8d}  {path|}\n}\n",
+                   result);
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "body", ""));
 }
 
@@ -214,35 +161,22 @@ static const char updates_words[] =
     "was {was.source|unknown} {was.digest|}, is {from|} {digest|}\n]"
     "[{agent|}: \twhat was there is kept in {was.kept}\n]}";
 
-static void render_warnings(const struct terminal *t, const json_t *findings) {
-    json_each(findings, i, one) {
-        terminal_wrapf(t, STYLE_YELLOW, 0, 2, "warning: %s (%s, line %lld of %s)",
-                       json_get_string(one, "message", ""),
-                       json_get_string(one, "code", ""), json_get_integer(one, "line", 0),
-                       json_get_string(one, "file", "SKILL.md"));
-    }
-}
+/* What was found in it, and whom it hides. */
+static const char remarks_words[] =
+    "{findings:\t" YELLOW "warning: {message|} ({code|}, line {line|0} of "
+    "{file|SKILL.md})\n}"
+    "{hides:\t" YELLOW "another skill has its name (" SOURCE "): {uri|}\n}";
 
 void render_targets(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"agent", "outcome", "from", "folder", NULL};
     const json_t *targets = json_object_get(result, "results");
-    struct table *table = table_new(titles);
+    struct table *table = table_new("agent\toutcome\tfrom\tfolder");
     json_each(targets, i, target) {
-        const char *outcome = json_get_string(target, "outcome", "");
-        table_cell(table, json_get_string(target, "agent", ""));
-        table_cell(table, outcome);
-        table_cell(table, source_words(target));
-        const char *path = json_get_string(target, "path", "");
-        table_cell(table, json_object_get(target, "reason") ? "" : path);
+        table_row(table, "{agent|}\t{outcome|}\t" SOURCE "\t[{?reason=*}|{path}]", target);
     }
     table_print_and_free(t, table);
     terminal_words(t, 0, reasons_words, result);
     terminal_words(t, 0, updates_words, result);
     render_diffs(t, targets);
-    render_misnamed(t, result);
-    render_warnings(t, json_object_get(result, "findings"));
-    json_each(json_object_get(result, "hides"), i, other) {
-        terminal_wrapf(t, STYLE_YELLOW, 0, 2, "another skill has its name (%s): %s",
-                       source_words(other), json_get_string(other, "uri", ""));
-    }
+    terminal_words(t, 0, misnamed_words, result);
+    terminal_words(t, 0, remarks_words, result);
 }

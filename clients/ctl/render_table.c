@@ -1,8 +1,8 @@
 /* Tables on a terminal: widths of columns, and what wraps where there is little room. */
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/strings.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "clients/ctl/render.h"
 
 #define CELL_MAX 1000       /* bytes */
@@ -13,18 +13,21 @@
 #define RECORD 2            /* blanks before what a record has besides its first cell */
 
 struct table {
-    const char *const *titles;
+    char **titles;
     size_t columns, count;
     char **cells; /* row by row */
     enum style *styles;
 };
 
-struct table *table_new(const char *const *titles) {
+struct table *table_new(const char *titles) {
     struct table *t = xcalloc(1, sizeof *t);
-    t->titles = titles;
-    while (titles[t->columns]) {
-        t->columns++;
+    struct strings list = {0};
+    for (const char *at = titles; at; at = strchr(at, '\t')) {
+        at += *at == '\t';
+        strings_add(&list, xstrndup(at, strcspn(at, "\t")));
     }
+    t->titles = list.list;
+    t->columns = list.count;
     return t;
 }
 
@@ -45,7 +48,8 @@ void table_style(struct table *t, enum style style) {
 
 void table_row(struct table *t, const char *words, const json_t *value) {
     autobuf text = BUF_INIT(1u << 20);
-    words_add_as(&text, &(struct words_manner){.escape = words_one_line}, words, value);
+    words_add_as(&text, &(struct words_manner){words_one_line, terminal_parts, NULL},
+                 words, value);
     for (char *cell = text.data, *end; cell; cell = end) {
         end = strchr(cell, '\t');
         end = end ? (*end = '\0', end + 1) : NULL;
@@ -271,6 +275,7 @@ void table_free(struct table *t) {
     }
     free(t->cells);
     free(t->styles);
+    strings_free(t->titles);
     free(t);
 }
 
@@ -296,4 +301,17 @@ void table_print_and_free(const struct terminal *terminal, struct table *t) {
         }
     }
     table_free(t);
+}
+
+bool table_print(const struct terminal *terminal, const char *titles, const char *row,
+                 const json_t *list) {
+    if (!json_array_size(list)) {
+        return false;
+    }
+    struct table *t = table_new(titles);
+    json_each(list, i, item) {
+        table_row(t, row, item);
+    }
+    table_print_and_free(terminal, t);
+    return true;
 }

@@ -4,8 +4,6 @@
 #include "base/words.h"
 #include "clients/ctl/render.h"
 
-#include <math.h>
-
 enum { MAX_ROWS = 24, WIDE = 80 };
 
 static double real(const json_t *value) {
@@ -31,11 +29,6 @@ char *render_sizes(const json_t *sizes) {
     return buf_detach(&out);
 }
 
-static void sizes_cell(struct table *table, const json_t *sizes) {
-    autofree char *text = render_sizes(sizes);
-    table_cell(table, *text ? text : "–");
-}
-
 /* Elements that were written and have no error, as they are infinite or not a number, or
  * should be. */
 static json_int_t without_error(const json_t *output) {
@@ -43,62 +36,40 @@ static json_int_t without_error(const json_t *output) {
     return count_of(output, "mismatches") && count > 0 ? count : 0;
 }
 
-/* The largest error of those that have one. Of a type without NaN, memory that was never
- * written has one, too, which says nothing. */
-static void error_cell(struct table *table, const json_t *output, const char *name) {
-    double error = real(json_object_get(output, name));
+/* Whether no element has an error. Of a type without NaN, memory that was never written
+ * has one, too, which says nothing. */
+static bool has_no_error(const json_t *output, const char *name) {
     json_int_t wrong = count_of(output, "mismatches");
-    bool none = count_of(output, "nonfinite") ? error == 0
-                                              : wrong == count_of(output, "unwritten");
-    if (wrong && none) {
-        table_cell(table, "–");
-    } else {
-        table_cellf(table, "%.3g", error);
-    }
+    return wrong && (count_of(output, "nonfinite")
+                         ? real(json_object_get(output, name)) == 0
+                         : wrong == count_of(output, "unwritten"));
 }
 
-static void output_row(struct table *table, const json_t *item, const json_t *output) {
-    sizes_cell(table, json_object_get(item, "sizes"));
-    table_cellf(table, "%lld", count_of(item, "trial"));
-    if (!output) {
-        for (int i = 0; i < 5; i++) {
-            table_cell(table, "–");
-        }
-        table_cell(table, json_get_string(item, "verdict", "?"));
-        table_style(table, STYLE_RED);
-        return;
-    }
-    table_cell(table, json_get_string(output, "name", "?"));
-    json_int_t elements = count_of(output, "elements");
-    table_cellf(table, "%lld", elements);
-    if (json_says(output, "verdict", "unjudged")) {
-        for (int i = 0; i < 3; i++) {
-            table_cell(table, "–");
-        }
-        table_cell(table, "not judged");
-        table_style(table, STYLE_YELLOW);
-        return;
-    }
-    table_cellf(table, "%lld", count_of(output, "mismatches"));
-    error_cell(table, output, "max_abs_error");
-    error_cell(table, output, "max_rel_error");
-    json_int_t judged = json_get_integer(output, "judged", elements);
-    autofree char *of = judged < elements
-                            ? xasprintf(", judged %lld of %lld", judged, elements)
-                            : xstrdup("");
-    table_cellf(table, "%s%s", passes(output) ? "ok" : "wrong", of);
-    table_style(table, passes(output) ? STYLE_GREEN : STYLE_RED);
+#define SIZES "{case.sizes/ /:{@}={.}}"
+static const char row_words[] =
+    "[" SIZES "|–]\t{case.trial|0}\t"
+    "[{?output=*}{output.name|?}\t{output.elements|0}\t"
+    "[{?output.verdict=unjudged}–\t–\t–\t" YELLOW "not judged"
+    "|{output.mismatches|0}\t[{?no_abs}–|{output.max_abs_error%.3g}|{output.max_abs_error|0}]"
+    "\t[{?no_rel}–|{output.max_rel_error%.3g}|{output.max_rel_error|0}]"
+    "\t[{?output.verdict=pass}" GREEN "ok|" RED "wrong]"
+    "[, judged {output.judged} of {output.elements}{?output.elements>output.judged}]]"
+    "|–\t–\t–\t–\t–\t" RED "{case.verdict|?}]";
+
+static void output_row(struct table *table, json_t *item, json_t *output) {
+    autojson *row = json_pack("{s:O,s:O*,s:b,s:b}", "case", item, "output", output,
+                              "no_abs", has_no_error(output, "max_abs_error"), "no_rel",
+                              has_no_error(output, "max_rel_error"));
+    table_row(table, row_words, row);
 }
 
 /* Every trial that failed, and the first of those that did not. told: why one has no
  * outputs. */
 static void case_table(const struct terminal *t, const json_t *cases, bool told) {
-    static const char *const wide[] = {"case",          "trial",  "output",
-                                       "elements",      "wrong",  "max abs error",
-                                       "max rel error", "result", NULL};
-    static const char *const narrow[] = {"case",    "trial",   "output", "size", "wrong",
-                                         "max abs", "max rel", "result", NULL};
-    struct table *table = table_new(t->width < WIDE ? narrow : wide);
+    struct table *table = table_new(
+        t->width < WIDE
+            ? "case\ttrial\toutput\tsize\twrong\tmax abs\tmax rel\tresult"
+            : "case\ttrial\toutput\telements\twrong\tmax abs error\tmax rel error\tresult");
     size_t rows = 0, left = 0, good = 0, unjudged = 0;
     json_each(cases, i, item) {
         if (!passes(item) && !told && !json_array_size(json_object_get(item, "outputs"))) {
@@ -134,71 +105,36 @@ static void case_table(const struct terminal *t, const json_t *cases, bool told)
 }
 
 /* A large relative error of a small value needs a word: why is it ok? */
-static bool put_relative(const struct terminal *t, const json_t *output) {
-    const json_t *tolerance = json_object_get(output, "tolerance");
-    double error = real(json_object_get(output, "max_rel_error"));
-    const char *allowed = json_get_string(tolerance, "allowed", NULL);
-    if (!allowed || !passes(output) || error <= real(json_object_get(tolerance, "rtol"))) {
-        return false;
-    }
-    terminal_wrapf(t, STYLE_DIM, 0, 0,
-                   "%.64s: the relative error of %.3g is that of a small value; up to "
-                   "%s is ok",
-                   json_get_string(output, "name", "?"), error, allowed);
-    return true;
-}
-
-static bool put_without_error(const struct terminal *t, const json_t *output) {
-    json_int_t count = without_error(output);
-    if (!count) {
-        return false;
-    }
-    terminal_wrapf(t, STYLE_DIM, 0, 0,
-                   "%lld of %lld elements of %.64s have no error: they are infinite or "
-                   "NaN, or should be",
-                   count, count_of(output, "elements"),
-                   json_get_string(output, "name", "?"));
-    return true;
-}
+static const char relative_words[] =
+    "[\t" DIM "{?verdict=pass}{?max_rel_error>tolerance.rtol}{name|?}: the relative error of "
+    "{max_rel_error%.3g} is that of a small value; up to {tolerance.allowed} is ok\n]";
+static const char without_words[] =
+    "[\t" DIM "{without_error} of {elements|0} elements of {name|?} have no error: they are "
+    "infinite or NaN, or should be\n]";
 
 /* Of each, once is enough. */
 static void explain_errors(const struct terminal *t, const json_t *cases) {
     bool relative = false, none = false;
     json_each(cases, i, item) {
         json_each(json_object_get(item, "outputs"), k, output) {
-            relative = relative || put_relative(t, output);
-            none = none || put_without_error(t, output);
+            autobuf text = BUF_INIT(1u << 20);
+            words_add(&text, relative_words, output);
+            if (text.len && !relative) {
+                terminal_words(t, 0, relative_words, output);
+                relative = true;
+            }
+            if (without_error(output) && !none) {
+                autojson *told = json_copy(output);
+                json_object_set_new(told, "without_error",
+                                    json_integer(without_error(output)));
+                terminal_words(t, 0, without_words, told);
+                none = true;
+            }
         }
     }
 }
 
 /* --- what is wrong with an output --- */
-
-static void put_value(const struct terminal *t, enum style style, int *column,
-                      const char *words, const json_t *value) {
-    terminal_flow(t, STYLE_PLAIN, column, 4, "%s", words);
-    if (json_is_integer(value)) {
-        terminal_flow(t, style, column, 4, " %lld", json_integer_value(value));
-    } else {
-        terminal_flow(t, style, column, 4, " %.9g", real(value));
-    }
-}
-
-static void put_sample(const struct terminal *t, const json_t *sample) {
-    const char *state = json_get_string(sample, "state", NULL);
-    autobuf index = BUF_INIT(1024);
-    json_each(json_object_get(sample, "index"), i, at) {
-        buf_addf(&index, "%s%lld", i ? ", " : "", json_integer_value(at));
-    }
-    int column = printf("  [%s] ", index.data ? index.data : "");
-    put_value(t, STYLE_RED, &column, " is", json_object_get(sample, "actual"));
-    if (state) {
-        terminal_flow(t, STYLE_DIM, &column, 4, " (%s)", state);
-    }
-    put_value(t, STYLE_PLAIN, &column, ", should be",
-              json_object_get(sample, "expected"));
-    putchar('\n');
-}
 
 /* How far off the elements are: one row per power of two. */
 static void histogram(const struct terminal *t, const json_t *buckets) {
@@ -221,25 +157,18 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
         /* By the logarithm: one wrong element among millions should be seen. */
         autobuf bar = BUF_INIT(4096);
         terminal_add_bar(&bar, log1p((double)count_of(bucket, "count")) / log1p(largest),
-                         render_bar_cells(t, 28));
+                         terminal_bar_cells(t, 28));
         bar.data[strcspn(bar.data, " ")] = '\0'; /* nothing stands behind it */
         fputs(*bar.data ? "  " : "", stdout);
         terminal_line(t, power > -7 ? STYLE_RED : STYLE_GREEN, bar.data);
     }
 }
 
-/* "first wrong elements of y in n=1000, trial 0, seed 0x…" */
-static void put_case(const struct terminal *t, const json_t *item, const char *output) {
-    autofree char *text = render_sizes(json_object_get(item, "sizes"));
-    int column = 0;
-    putchar('\n');
-    terminal_flow(t, STYLE_PLAIN, &column, 2, "first wrong elements of");
-    terminal_flow(t, STYLE_BOLD, &column, 2, " %s", output);
-    terminal_flow(t, STYLE_PLAIN, &column, 2, "%s%s, trial %lld, seed %s",
-                  *text ? " in " : "", text, count_of(item, "trial"),
-                  json_get_string(item, "seed", "?"));
-    putchar('\n');
-}
+static const char wrong_words[] =
+    "\n\tfirst wrong elements of " BOLD "{output.name|?}" END "[ in " SIZES
+    "], trial {case.trial|0}, seed {case.seed|?}\n"
+    "{output.samples:  \t\\[{index/, /:{.}}\\] is " RED "{actual|0}" END "[ " DIM
+    "({state})" END "], should be {expected|0}\n}";
 
 static void first_wrong(const struct terminal *t, const json_t *cases) {
     json_each(cases, i, item) {
@@ -247,10 +176,8 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
             if (!json_says(output, "verdict", "fail")) {
                 continue;
             }
-            put_case(t, item, json_get_string(output, "name", "?"));
-            json_each(json_object_get(output, "samples"), n, sample) {
-                put_sample(t, sample);
-            }
+            autojson *told = json_pack("{s:O,s:O}", "case", item, "output", output);
+            terminal_words(t, 0, wrong_words, told);
             histogram(t, json_object_get(output, "histogram"));
             return;
         }
@@ -280,14 +207,6 @@ static void put_error(const struct terminal *t, const json_t *result) {
                    result);
     if (!told) {
         put_hint(t, result);
-    }
-}
-
-static void put_printed(const struct terminal *t, const char *text) {
-    if (*text) {
-        puts("\nthe kernel printed:");
-        terminal_put(t, STYLE_PLAIN, text);
-        fputs(text[strlen(text) - 1] == '\n' ? "" : "\n", stdout);
     }
 }
 
@@ -386,7 +305,7 @@ void render_kernel_validate(const struct terminal *t, const json_t *params,
         first_wrong(t, cases);
     }
     render_measures(t, result);
-    put_printed(t, json_get_string(result, "printf", ""));
+    render_printed(t, "\nthe kernel printed", json_get_string(result, "printf", ""));
     terminal_words(t, 0, SAVED_WORDS, result);
     put_error(t, result);
     put_verdict(t, result);

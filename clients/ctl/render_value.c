@@ -1,17 +1,6 @@
 /* Any JSON value on a terminal, as an indented outline. */
 #include "clients/ctl/render.h"
 
-#include <math.h>
-
-json_int_t count_of(const json_t *object, const char *key) {
-    return json_get_integer(object, key, 0);
-}
-
-double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void put_scalar(const struct terminal *t, const json_t *value) {
     if (json_is_string(value)) {
         terminal_put(t, STYLE_PLAIN, json_string_value(value));

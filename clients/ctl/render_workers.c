@@ -11,16 +11,9 @@ static const char trouble_words[] = "{.:[" YELLOW "{name|?}" END ": {says}\n][" 
                                     "{name|?}" END ": {last_error}\n]}";
 
 void render_workers(const struct terminal *t, const json_t *workers) {
-    static const char *const titles[] = {"worker", "state",   "host", "GPUs",
-                                         "jobs",   "command", NULL};
-    if (!json_array_size(workers)) {
-        return;
+    if (json_array_size(workers)) {
+        putchar('\n');
     }
-    putchar('\n');
-    struct table *table = table_new(titles);
-    json_each(workers, i, worker) {
-        table_row(table, row_words, worker);
-    }
-    table_print_and_free(t, table);
+    table_print(t, "worker\tstate\thost\tGPUs\tjobs\tcommand", row_words, workers);
     terminal_words(t, 0, trouble_words, workers);
 }

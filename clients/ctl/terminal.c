@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "base/words.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -13,6 +12,8 @@
 #define WRAP_MAX 100  /* longer lines are hard to read */
 #define WRAP_LEAST 16 /* columns that a wrapped text needs, or it goes to the left */
 #define INDENT_NARROW 4
+#define INDENT_MOST 40 /* further right a text goes on near the left */
+#define INDENT_LEFT 6
 #define ENTRY_LEAST 30 /* columns that an entry's text needs beside its name */
 #define ERROR_MAX 2047 /* bytes */
 
@@ -188,22 +189,52 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
     }
 }
 
-/* Newlines in values become those bytes: what is wrapped has none. */
-static void put_newlines(char *text, char newline) {
-    for (; *text; text++) {
-        *text = *text == '\v' ? newline : *text;
+/* Where a style begins or ends in words. */
+static const char marks[] = BOLD RED YELLOW GREEN BLUE DIM END;
+
+/* The piece before the next mark or one of `more`, with newlines of values as `newline`:
+ * what is wrapped has none. Cut off; returns what ended it. */
+static char take_piece(char *text, const char *more, char newline, size_t *ret_len) {
+    autofree char *ends = xasprintf("%s%s", marks, more);
+    size_t len = strcspn(text, ends);
+    char mark = text[len];
+    text[len] = '\0';
+    for (char *c = text; *c; c++) {
+        *c = *c == '\v' ? newline : *c;
     }
+    *ret_len = len;
+    return mark;
+}
+
+static enum style style_of(char mark) {
+    return mark == *END ? STYLE_PLAIN : (enum style)mark;
 }
 
 /* Behind a tab, at a column. */
 static void put_behind_tab(const struct terminal *t, char *text, int column) {
-    put_newlines(text, ' ');
-    enum style style = *text > 0 && *text <= STYLE_DIM ? (enum style)*text : STYLE_PLAIN;
-    text += style != STYLE_PLAIN;
-    if (strncmp(text, "upskillctl ", strlen("upskillctl ")) == 0) {
-        terminal_line(t, style, text);
-    } else {
-        terminal_put_wrapped(t, style, text, column, column);
+    bool command = strstr(text, "upskillctl ") == text + (*text > 0 && *text < '\t');
+    enum style style = STYLE_PLAIN;
+    int at = column, indent = column > INDENT_MOST ? INDENT_LEFT : column;
+    int room = t->tty || column ? wrap_room(t->width) : INT_MAX;
+    bool blank = false; /* before the piece, where the one before ended in one */
+    for (size_t len;; text += len + 1) {
+        char mark = take_piece(text, "", ' ', &len);
+        autofree char *piece = xasprintf("%s%s", blank ? " " : "", text);
+        if (len && command) {
+            terminal_put(t, style, text);
+        } else if (len) {
+            autobuf clean = BUF_INIT(1u << 20);
+            text_clean(&clean, piece, strlen(piece));
+            fputs(terminal_start(t, style), stdout);
+            flow(stdout, clean.data, room, &at, indent);
+            fputs(terminal_end(t), stdout);
+            blank = text[len - 1] == ' ';
+        }
+        if (!mark) {
+            putchar('\n');
+            return;
+        }
+        style = style_of(mark);
     }
 }
 
@@ -211,11 +242,8 @@ static void put_line(const struct terminal *t, int column, char *line) {
     enum style style = STYLE_PLAIN;
     int width = 0;
     for (size_t len;; line += len + 1) {
-        len = strcspn(line, BOLD RED YELLOW GREEN BLUE DIM END "\t");
-        char mark = line[len];
-        line[len] = '\0';
+        char mark = take_piece(line, "\t", '\n', &len);
         if (len) {
-            put_newlines(line, '\n');
             terminal_put(t, style, line);
         }
         width += (int)text_width(line, len);
@@ -229,7 +257,7 @@ static void put_line(const struct terminal *t, int column, char *line) {
             putchar('\n');
             return;
         }
-        style = mark == *END ? STYLE_PLAIN : (enum style)mark;
+        style = style_of(mark);
     }
 }
 
@@ -243,7 +271,8 @@ static void mark_newlines(struct buf *out, size_t from) {
 void terminal_words(const struct terminal *t, int column, const char *words,
                     const json_t *value) {
     autobuf text = BUF_INIT(16u << 20);
-    words_add_as(&text, &(struct words_manner){.escape = mark_newlines}, words, value);
+    words_add_as(&text, &(struct words_manner){mark_newlines, terminal_parts, t}, words,
+                 value);
     for (char *line = text.data, *end; *line; line = end + 1) {
         end = line + strcspn(line, "\n");
         bool last = !*end;
@@ -270,19 +299,6 @@ void terminal_progress_clear(const struct terminal *t) {
     if (t->err_tty) {
         fputs("\r\033[K", stderr);
         fflush(stderr);
-    }
-}
-
-void terminal_add_bar(struct buf *out, double part, int cells) {
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    part = part < 0 ? 0 : part > 1 ? 1 : part;
-    int units = (int)(part * cells * 8 + 0.5), drawn = (units + 7) / 8;
-    for (int i = 0; i < units / 8; i++) {
-        buf_adds(out, "█");
-    }
-    buf_adds(out, eighths[units % 8]);
-    for (int i = drawn; i < cells; i++) {
-        buf_addc(out, ' ');
     }
 }
 

@@ -3,6 +3,7 @@
  * Colours only on a terminal (and not if NO_COLOR is set or TERM is "dumb"). All text
  * from a daemon's answer passes text_clean before it is printed. */
 #include "base/json.h"
+#include "base/words.h"
 
 #include <stdio.h>
 
@@ -69,7 +70,8 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
 
 /* A value in words (words.h). A style goes from its mark to END or the line's end. What
  * stands behind a tab is wrapped, and begins at `column` or, if that is too narrow, where
- * the tab is; a command of ours stays one line, to be copied. */
+ * the tab is; a command of ours stays one line, to be copied. So does a line that begins
+ * with a tab where there is no terminal, for grep. */
 #define BOLD "\001"
 #define RED "\002"
 #define YELLOW "\003"
@@ -77,6 +79,11 @@ void terminal_fact(const struct terminal *t, const struct facts *facts, const ch
 #define BLUE "\005"
 #define DIM "\006"
 #define END "\016"
+/* Its own parts (terminal_parts.c), of a member: {#bar} a share as a bar, {#score} with
+ * the figure, {#measure} a percentage as a bar in a colour, as wide as there is room for,
+ * {#rate} and {#lift} with their intervals, {#verdict} an object's verdict in its
+ * colour, {#style} the colour alone, {#bytes} a size, {#minute} a time. */
+extern const struct words_part terminal_parts[]; /* data: the terminal */
 void terminal_words(const struct terminal *t, int column, const char *words,
                     const json_t *value);
 
@@ -88,6 +95,19 @@ void terminal_progress_clear(const struct terminal *t);
  * a table. */
 void terminal_add_bar(struct buf *out, double part, int cells);
 void terminal_bar(const struct terminal *t, double part, int cells, enum style style);
+/* The number of cells for a bar beside that many columns of words. */
+int terminal_bar_cells(const struct terminal *t, int words);
+
+#define PLOT_CELLS 20
+#define PLOT_LIFT_CELLS 31 /* odd, so that 0 has its own cell */
+
+/* A bar of `cells` cells from 0 to 1: dark up to the interval's lower end, lighter up to
+ * the rate (estimate or pass_rate), lightest up to the upper end. low and high may be
+ * missing. */
+void terminal_add_rate(struct buf *out, const json_t *rate, int cells);
+/* An axis from -1 to +1 with a line at 0, the interval and the estimate on it. low and
+ * high may be missing. */
+void terminal_add_lift(struct buf *out, const json_t *lift);
 
 /* "error: …" on standard error. */
 void terminal_error(const struct terminal *t, const char *fmt, ...)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/words.h"
 #include "gpu/check/kernel_check.h"
 #include "gpu/editor/cuda_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
@@ -179,7 +180,8 @@ static const json_t *telling_occupancy(const json_t *kernel) {
     return best;
 }
 
-static void add_bytes(struct buf *out, json_int_t bytes) {
+static void add_bytes(struct buf *out, const json_t *value, const void *) {
+    json_int_t bytes = json_integer_value(value);
     if (bytes >= 1024 && bytes % 1024 == 0) {
         buf_addf(out, "%lld KB", (long long)(bytes / 1024));
     } else if (bytes >= 10240) {
@@ -189,27 +191,23 @@ static void add_bytes(struct buf *out, json_int_t bytes) {
     }
 }
 
-/* "sm_90a · 40 regs · 0 spill · 4 KB shared · 75 % occupancy @256" */
-static void lens_title(struct buf *out, const json_t *result, const json_t *kernel) {
-    buf_addf(out, "%s · %lld regs · ", json_get_string(result, "arch", ""),
-             (long long)json_get_integer(kernel, "registers", 0));
-    json_int_t spill = json_get_integer(kernel, "spill_store_bytes", 0) +
-                       json_get_integer(kernel, "spill_load_bytes", 0);
-    if (spill) {
-        add_bytes(out, spill);
-    } else {
-        buf_addc(out, '0');
-    }
-    buf_adds(out, " spill · ");
-    add_bytes(out, json_get_integer(kernel, "static_shared_bytes", 0));
-    buf_adds(out, " shared");
-    const json_t *occupancy = telling_occupancy(kernel);
-    if (occupancy) {
-        buf_addf(out, " · %.0f %% occupancy @%lld",
-                 json_number_value(json_object_get(occupancy, "percent")),
-                 (long long)json_get_integer(occupancy, "block_threads", 0));
-    }
+static void add_spill(struct buf *out, const json_t *kernel, const void *) {
+    autojson *sum = json_integer(json_get_integer(kernel, "spill_store_bytes", 0) +
+                                 json_get_integer(kernel, "spill_load_bytes", 0));
+    add_bytes(out, sum, NULL);
 }
+
+static const struct words_part parts[] = {
+    {"bytes", add_bytes}, {"spill", add_spill}, {0}};
+static const struct words_manner manner = {.parts = parts};
+
+/* "sm_90a · 40 regs · 0 spill · 4 KB shared · 75 % occupancy @256" */
+static const char lens_words[] =
+    "[{name~200} · ]{arch|} · {kernel.registers|0} regs · "
+    "[{?kernel.spill_store_bytes}{kernel#spill}|{?kernel.spill_load_bytes}{kernel#spill}|0] "
+    "spill · "
+    "[{kernel.static_shared_bytes#bytes}|0 B] shared"
+    "[ · {occupancy.percent%.0f} % occupancy @{occupancy.block_threads|0}]";
 
 /* Why the last full check has no figures of a kernel; NULL: nobody knows, since there was
  * none, the source has errors, or the kernel is newer. */
@@ -245,10 +243,11 @@ static void add_lenses(const struct document *d, json_t *lenses,
     for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
         const json_t *kernel = json_array_get(same, i);
         autobuf title = BUF_INIT(1024);
-        if (count > 1) {
-            buf_addf(&title, "%.200s · ", json_get_string(kernel, "name", ""));
-        }
-        lens_title(&title, result, kernel);
+        autojson *told = json_pack(
+            "{s:O*,s:O,s:O*,s:O*}", "arch", json_object_get(result, "arch"), "kernel",
+            kernel, "occupancy", telling_occupancy(kernel), "name",
+            count > 1 ? json_object_get(kernel, "name") : NULL);
+        words_add_as(&title, &manner, lens_words, told);
         add_lens(lenses, place, title.data, title.len);
     }
     const char *why = count ? NULL : why_not_compiled(d, place, result);
@@ -301,66 +300,25 @@ static json_t *lenses(const struct document *d, const json_t *result) {
 
 /* --- hover --- */
 
-static void hover_resources(struct buf *out, const json_t *kernel, const json_t *result) {
-    buf_addf(out, "**%.200s** — %s\n\n", json_get_string(kernel, "name", ""),
-             json_get_string(result, "arch", ""));
-    buf_adds(out,
-             "| registers | spilled | stack | static shared | barriers | parameters | "
-             "code |\n|--:|--:|--:|--:|--:|--:|--:|\n");
-    static const char *const sizes[] = {"stack_bytes", "static_shared_bytes", NULL,
-                                        "param_bytes", "code_bytes"};
-    buf_addf(out, "| %lld | ", (long long)json_get_integer(kernel, "registers", 0));
-    add_bytes(out, json_get_integer(kernel, "spill_store_bytes", 0) +
-                       json_get_integer(kernel, "spill_load_bytes", 0));
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        buf_adds(out, " | ");
-        if (sizes[i]) {
-            add_bytes(out, json_get_integer(kernel, sizes[i], 0));
-        } else {
-            buf_addf(out, "%lld", (long long)json_get_integer(kernel, "barriers", 0));
-        }
-    }
-    buf_adds(out, " |\n\n");
-}
-
-static void hover_occupancy(struct buf *out, const json_t *kernel) {
-    const json_t *list = json_object_get(kernel, "occupancy");
-    if (!json_array_size(list)) {
-        return;
-    }
-    buf_adds(out, "| threads per block | blocks per SM | occupancy | limited by |\n"
-                  "|--:|--:|--:|---|\n");
-    json_each(list, i, entry) {
-        const json_t *limits = json_object_get(entry, "limited_by");
-        buf_addf(out, "| %lld | %lld | %.0f %% | ",
-                 (long long)json_get_integer(entry, "block_threads", 0),
-                 (long long)json_get_integer(entry, "blocks_per_sm", 0),
-                 json_number_value(json_object_get(entry, "percent")));
-        for (size_t k = 0; k < json_array_size(limits); k++) {
-            const char *limit = json_string_value(json_array_get(limits, k));
-            buf_addf(out, "%s%s", k ? ", " : "", limit ? limit : "");
-        }
-        buf_adds(out, " |\n");
-    }
-    buf_addc(out, '\n');
-}
+static const char hover_words[] =
+    "{kernels<4:**{name~200}** — {^arch|}\n\n"
+    "\\| registers \\| spilled \\| stack \\| static shared \\| barriers \\| parameters \\| code \\|\n"
+    "\\|--:\\|--:\\|--:\\|--:\\|--:\\|--:\\|--:\\|\n"
+    "\\| {registers|0} \\| {.#spill} \\| [{stack_bytes#bytes}|0 B] \\| "
+    "[{static_shared_bytes#bytes}|0 B] \\| {barriers|0} \\| [{param_bytes#bytes}|0 B] \\| "
+    "[{code_bytes#bytes}|0 B] \\|\n\n"
+    "[\\| threads per block \\| blocks per SM \\| occupancy \\| limited by \\|\n"
+    "\\|--:\\|--:\\|--:\\|---\\|\n"
+    "{occupancy:\\| {block_threads|0} \\| {blocks_per_sm|0} \\| {percent%.0f} % \\| "
+    "{limited_by/, /:{.}} \\|\n}\n]}[… and {kernels-4} more instantiations\n]";
 
 static char *hover_kernel(const char *name, const json_t *result) {
     autojson *facts = facts_of(result);
-    const json_t *same = json_object_get(facts, name);
-    size_t count = json_array_size(same);
-    if (!count) {
-        return NULL;
-    }
+    autojson *told = json_pack("{s:O*,s:O*}", "arch", json_object_get(result, "arch"),
+                               "kernels", json_object_get(facts, name));
     autobuf out = BUF_INIT(64u << 10);
-    for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
-        hover_resources(&out, json_array_get(same, i), result);
-        hover_occupancy(&out, json_array_get(same, i));
-    }
-    if (count > MAX_SAME_NAME) {
-        buf_addf(&out, "… and %zu more instantiations\n", count - MAX_SAME_NAME);
-    }
-    return buf_detach(&out);
+    words_add_as(&out, &manner, hover_words, told);
+    return out.len ? buf_detach(&out) : NULL;
 }
 
 /* A kernel that the last check has no figures of. */
@@ -387,43 +345,19 @@ static char *hover_builtin(const char *name, size_t len) {
                         : xasprintf("`%s`: %s", b->name, b->doc);
 }
 
-static void tell_list(struct buf *out, const char *title, const json_t *list) {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        buf_adds(out, i ? ", " : title);
-        buf_addf(out, "`%s`", json_string_value(json_array_get(list, i)));
-    }
-    buf_adds(out, json_array_size(list) ? "  \n" : "");
-}
-
-static void tell_defines(struct buf *out, const json_t *defines) {
-    bool any = false;
-    json_each_member(defines, name, value) {
-        autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
-        const char *plain = json_is_string(value) ? json_string_value(value) : text;
-        buf_addf(out, "%s`%s=%s`", any ? ", " : "Macros: ", name, plain);
-        any = true;
-    }
-    buf_adds(out, any ? "  \n" : "");
-}
+#define LIST(title, member) "[" title "{" member "/, /:`{.}`}  \n]"
+static const char flags_words[] =
+    LIST("Flags from ", "from") LIST("Include folders: ", "include_roots")
+    "[Macros: {defines/, /:`{@}=[{.}|{?.=false}false|true]`}  \n]"
+    LIST("Options: ", "options") "[Standard: `{std}`  \n]"
+    LIST("Not searched, because they are outside the workspace: ", "outside");
 
 /* On the first line: which flags of the project the last check had. */
 static char *hover_flags(const json_t *result) {
     const json_t *flags = json_object_get(result, "flags");
-    if (!flags) {
-        return NULL;
-    }
     autobuf out = BUF_INIT(8192);
-    tell_list(&out, "Flags from ", json_object_get(flags, "from"));
-    tell_list(&out, "Include folders: ", json_object_get(flags, "include_roots"));
-    tell_defines(&out, json_object_get(flags, "defines"));
-    tell_list(&out, "Options: ", json_object_get(flags, "options"));
-    const char *std = json_get_string(flags, "std", NULL);
-    if (std) {
-        buf_addf(&out, "Standard: `%s`  \n", std);
-    }
-    tell_list(&out, "Not searched, because they are outside the workspace: ",
-              json_object_get(flags, "outside"));
-    return xstrdup(out.data);
+    words_add(&out, flags_words, flags);
+    return flags ? buf_detach(&out) : NULL;
 }
 
 static char *hover_first_line(const struct document *d, const json_t *result,

@@ -177,7 +177,7 @@ def never_written(room):
                     expect={"expression": {"y": "x[i] * 2"}})
         code, out, _ = room.validate(name + ".cu")
         same(code, 1)
-        holds(out, r"^n=1000 +0 +y +1000 +3 +– +– +wrong$", r"^  \[997\]  is \S+ \(%s\), should be 1996$" % said)
+        holds(out, r"^n=1000 +0 +y +1000 +3 +– +– +wrong$", r"^  \[997\] is \S+ \(%s\), should be 1996$" % said)
         assert ("have no error" in out) == bool(fill), out
 
 
@@ -246,7 +246,7 @@ def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
                                  "--tolerance", '{"rtol": 1e-3, "atol": 0}', "--expect", json.dumps(expect))
     same(code, 1)
     holds(out, r"^n=1024 +0 +y +1024 +256 .*wrong$", r"^n=64 +0 +y +64 +16 .*wrong$",
-          r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\]  is .*, should be ",
+          r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\] is .*, should be ",
           r"^ +none +768  █+$", r"^ +from 2\^-1 +256  █+[▏▎▍▌▋▊▉]?$", r"^fail: 256 wrong elements, 2 trials")
     again = re.search(r"^again: upskillctl (kernel validate wrong\.cu .*--seed 0x\w+)$", out, re.M)
     assert again and "…" not in again.group(1), out

@@ -45,6 +45,8 @@ Test(words, tell_by_their_rules) {
         {"[{missing}|{line}|{name}] [{missing}|{empty}]", "7 "},
         {"[a[{missing}]b]", "ab"},
         {"[{?off}{list:[{.}|{!.}]}|else {name}]", "else k"},
+        {"{sizes/ /:{^name}{@}[{?^line>6}7]}{^name}", "kn7 km7"},
+        {"{at/ /:{^list/,/:{.}{^line}{^^name}}}", "a3k,b3k,c3k a4k,b4k,c4k"},
         {"{on}{off}", ""},
         {"{braces}", "{name}"},
         {"[open {name}", "open k"},
