@@ -169,11 +169,24 @@ static cudart_error tell_wrong(const struct freeing *f, const char *what) {
     return explain(CUDART_INVALID_VALUE, "%s", what);
 }
 
+const char *allocation_freer(const struct allocation *a) {
+    return a->flags & DEVICE_REGISTERED ? "cudaHostUnregister releases it"
+           : a->flags & DEVICE_PINNED   ? "cudaFreeHost frees it"
+                                        : "cudaFree frees it";
+}
+
+static const char *whose(const struct memory *m, uint64_t address) {
+    return m->bytes->is_hosts(address)
+               ? "this pointer is not one that the runtime gave out, but one to the host's "
+                 "own memory"
+               : "this pointer is not one that the runtime gave out";
+}
+
 static cudart_error check_free(const struct freeing *f) {
     const struct allocation *a = memory_find(&runtime.device.memory, f->address);
     const unsigned pinned = DEVICE_PINNED | DEVICE_REGISTERED;
     if (!a || !(a->flags & DEVICE_ASKED)) {
-        return tell_wrong(f, "this pointer is not one that the runtime gave out");
+        return tell_wrong(f, whose(&runtime.device.memory, f->address));
     }
     if (a->address != f->address) {
         return tell_wrong(f, "this pointer lies inside an allocation, not at its start");
@@ -183,10 +196,7 @@ static cudart_error check_free(const struct freeing *f) {
     }
     if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
         char what[320];
-        (void)snprintf(what, sizeof what, "this is %s: %s", a->name,
-                       a->flags & DEVICE_REGISTERED ? "cudaHostUnregister releases it"
-                       : a->flags & DEVICE_PINNED   ? "cudaFreeHost frees it"
-                                                    : "cudaFree frees it");
+        (void)snprintf(what, sizeof what, "this is %s: %s", a->name, allocation_freer(a));
         return tell_wrong(f, what);
     }
     return CUDART_SUCCESS;

@@ -17,3 +17,5 @@ struct freeing {
     bool waits; /* for the device */
 };
 cudart_error release(struct freeing f);
+/* What frees it, as words: "cudaFree frees it". */
+const char *allocation_freer(const struct allocation *a);

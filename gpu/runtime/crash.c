@@ -6,6 +6,7 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/threads.h"
+#include "gpu/runtime/wrong_free.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -72,6 +73,11 @@ static bool is_stack_full(const siginfo_t *info, const ucontext_t *context) {
            mincore((void *)((at - NEAR) & ~4095ul), 1, &in_memory) != 0;
 }
 
+/* Not if it was sent, by raise and the like: si_addr is no address then. */
+static bool is_fault(int signal, const siginfo_t *info) {
+    return (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0;
+}
+
 /* What stands at an address that the host may not touch; false: nothing of the device. */
 static bool describe(uint64_t address, char *ret, size_t room) {
     struct allocation *a, *after;
@@ -94,37 +100,51 @@ static bool describe(uint64_t address, char *ret, size_t room) {
     return true;
 }
 
-static void report_access(uint64_t address, const struct host_site *site,
-                          const char *words) {
+static const char *code_of_access(uint64_t address) {
     const struct allocation *a = memory_find(&runtime.device.memory, address);
-    report_finding_once(a && a->freed ? "use_after_free" : "host_access", site, words);
+    return a && a->freed ? "use_after_free" : "host_access";
+}
+
+/* The code of a finding that is not told yet; NULL: none. */
+static const char *describe_crash(int signal, const siginfo_t *info,
+                                  const ucontext_t *context, char *ret, size_t room) {
+    uint64_t address = (uintptr_t)info->si_addr;
+    bool fault = is_fault(signal, info);
+    const struct host_free freeing = host_heap_freeing();
+    if (freeing.function) {
+        wrong_free_describe(&freeing, ret, room);
+        return freeing.why ? NULL : "invalid_free";
+    }
+    if (fault && describe(address, ret, room)) {
+        return code_of_access(address);
+    }
+    if (fault && is_stack_full(info, context)) {
+        (void)snprintf(ret, room,
+                       "The host's stack is full: a recursion without end, or local "
+                       "variables that are too large");
+    } else if (fault) {
+        (void)snprintf(ret, room, "Host code uses address 0x%llx%s (%s)",
+                       (unsigned long long)address,
+                       address < 65536 ? ", by a null pointer," : "", strsignal(signal));
+    } else {
+        (void)snprintf(ret, room, "The program was ended by signal %d (%s)", signal,
+                       strsignal(signal));
+    }
+    return NULL;
 }
 
 static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     char words[512];
     struct host_site site = site_of(context);
-    uint64_t address = (uintptr_t)info->si_addr;
-    bool sent = info->si_code <= 0; /* by raise and the like: si_addr is no address */
-    bool fault = (signal == SIGSEGV || signal == SIGBUS) && !sent;
-    bool ours = fault && describe(address, words, sizeof words);
-    if (ours) {
-        report_access(address, &site, words);
-    } else if (fault && is_stack_full(info, context)) {
-        (void)snprintf(words, sizeof words,
-                       "The host's stack is full: a recursion without end, or local "
-                       "variables that are too large");
-    } else if (fault) {
-        (void)snprintf(words, sizeof words, "Host code uses address 0x%llx%s (%s)",
-                       (unsigned long long)address,
-                       address < 65536 ? ", by a null pointer," : "", strsignal(signal));
-    } else {
-        (void)snprintf(words, sizeof words, "The program was ended by signal %d (%s)",
-                       signal, strsignal(signal));
+    const char *code = describe_crash(signal, info, context, words, sizeof words);
+    if (code) {
+        report_finding_once(code, &site, words);
     }
     json_t *event = report_event("crash", 0, &site);
     json_object_set_new(event, "signal", json_integer(signal));
-    if (fault) {
-        json_object_set_new(event, "address", json_integer((json_int_t)address));
+    if (is_fault(signal, info)) {
+        json_object_set_new(event, "address",
+                            json_integer((json_int_t)(uintptr_t)info->si_addr));
     }
     json_object_set_new(event, "message", json_clean_z(words));
     report_line(event);
@@ -171,7 +191,7 @@ static void tell_handled(const siginfo_t *info, const ucontext_t *context) {
     if (info->si_code > 0 &&
         describe((uintptr_t)info->si_addr, words, sizeof words)) {
         const struct host_site site = site_of(context);
-        report_access((uintptr_t)info->si_addr, &site, words);
+        report_finding_once(code_of_access((uintptr_t)info->si_addr), &site, words);
     }
 }
 
@@ -209,6 +229,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     (void)action_set(signal, &plain, NULL);
     (void)action_set(SIGALRM, &plain, NULL);
     (void)alarm(PATIENCE_S);
+    host_heap_leave();
     tell(signal, info, context);
     outcome_end("signal", signal);
     (void)alarm(0);

@@ -12,6 +12,7 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/threads.h"
 #include "gpu/runtime/unseen.h"
+#include "gpu/runtime/wrong_free.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -81,6 +82,7 @@ __attribute__((constructor)) static void library_load(void) {
     launch_record_open(json_object_get(config, "record"));
     threads_begin();
     crash_watch();
+    wrong_free_watch();
 }
 
 __attribute__((destructor)) static void library_unload(void) {

@@ -117,13 +117,9 @@ static json_t *written_read(const char *folder, const json_t *request) {
 
 /* --- the run --- */
 
-/* How glibc's malloc lends the host's memory: huge pages, because reference
- * implementations with hash tables of gigabytes otherwise wait for page tables; and no fast
- * bins, whose millions of chunks each larger request would merge again, but longer lists
- * per thread instead. */
-#define HOST_MEMORY                                                                      \
-    "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mxfast=0:"                       \
-    "glibc.malloc.tcache_count=1000"
+/* Huge pages for what glibc lends: reference implementations with tables of gigabytes
+ * otherwise wait for page tables. Small blocks are the library's own (host_heap.h). */
+#define HOST_MEMORY "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
 
 static void environment_make(struct strings *list, const char *folder,
                              const char *runtime) {

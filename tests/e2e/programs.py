@@ -147,6 +147,19 @@ def a_call_whose_value_is_used_is_checked(d):
         assert failed["later"] and "later_calls" not in failed, failed
 
 
+def tells_wrong_frees_of_the_host(d):
+    """As glibc does, the program ends; one finding at the line says why. Writes past the end do not end it."""
+    free = "void *volatile p;\nvoid hand_back(void) { free(p); }\n"
+    for body, code, words in (("p = malloc(24); hand_back();\nhand_back();", "invalid_free", "freed before"),
+                              ("p = (char *)malloc(600) + 8;\nhand_back();", "invalid_free", "8 bytes behind it"),
+                              ("p = malloc(24); memset(p, 1, 25);\nhand_back();", "out_of_bounds", "past the end"),
+                              ("cudaMalloc((void **)&p, 24);\nhand_back();", "invalid_free", "this is device memory, which malloc did not give")):
+        r = d.run_text(program("cudaFree(0); " + body, free + "int cudaFree(void *), cudaMalloc(void **, size_t);\n"))
+        f, = r["findings"]
+        assert f["code"] == code and f["line"] == 7 and words in f["message"] and r["verdict"] == "fail", (body, f)
+        assert r.get("signal") == (None if code == "out_of_bounds" else "SIGABRT"), (body, r)
+
+
 def what_the_library_touches_has_the_line_of_its_call(d):
     """cudaMalloc writes its answer where the program says, here into the device's memory."""
     r = d.run_text(program("void **p; cudaMalloc((void **)&p, 8);\nreturn cudaMalloc(&p[0], 8);", CHECKED))
@@ -890,7 +903,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, a_path_may_have_spaces, finds, tells_whose_memory_it_was, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
+    for function in (passes, a_path_may_have_spaces, finds, tells_whose_memory_it_was, tells_wrong_frees_of_the_host, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
                      what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,

@@ -10,7 +10,8 @@ import json, os, subprocess, sys, tempfile
 
 PROGRAM, LIBRARY, PTX = sys.argv[1:4]
 # {case: exit status or -signal}, where it is not 0
-ENDS = {"follow": -11, "freed": -11}
+ENDS = {"follow": -11, "freed": -11, **dict.fromkeys(("free_device", "free_inside", "free_large", "free_pinned", "free_stack", "free_twice",
+                                                      "resize_managed"), -6)}
 KERNELS = os.path.join(os.path.dirname(PTX), "kernels.cu")
 
 
@@ -109,6 +110,22 @@ def check_frees(run):
     for message, words in zip(messages, ["inside an allocation", "not one that the runtime gave out", "cudaFreeHost", "before"],
                               strict=True):
         assert words in message, (message, words)
+
+
+def ends_by_free(words):
+    """One finding, which says what the crash says, at the program's line."""
+    def check(run):
+        event, crash = run.one("finding"), run.one("crash")
+        assert event["finding"]["code"] == "invalid_free" and words in event["finding"]["message"], event
+        assert crash["message"] == event["finding"]["message"] and run.one("end")["signal"] == 6, run.lines
+        assert any(frame["object"].endswith("runtime_program") for frame in event["host"]), event
+    return check
+
+
+def check_overrun(run):
+    event = run.one("finding")
+    assert event["finding"]["code"] == "out_of_bounds" and "at most 15 bytes" in event["finding"]["message"], event
+    assert event["host"][0]["object"].endswith("runtime_program") and run.one("end")["how"] == "exit", event
 
 
 def check_leak(run):
@@ -276,6 +293,12 @@ def check_virtual_fault(words):
 
 
 CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
+         "free_device": ends_by_free("free(0x200000000000): this is device memory, which malloc did not give: cudaFree frees it"),
+         "free_inside": ends_by_free("at the start of malloc's block, but 1 byte behind it"),
+         "free_large": ends_by_free("malloc did not give this pointer"), "free_stack": ends_by_free("malloc did not give this pointer"),
+         "free_pinned": ends_by_free("this is pinned host memory, which malloc did not give: cudaFreeHost frees it"),
+         "free_twice": ends_by_free("has been freed before"), "resize_managed": ends_by_free("this is managed memory"),
+         "heap": check_nothing, "overrun": check_overrun,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
          "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_memory": check_graph_memory,
          "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "graph_ordered": check_nothing, "graph_unordered": check_graph_unordered, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,

@@ -1,0 +1,50 @@
+#include "gpu/runtime/wrong_free.h"
+
+#include "gpu/runtime/allocations.h"
+#include "gpu/runtime/report.h"
+#include "gpu/runtime/runtime.h"
+
+#include <stdio.h>
+
+static const char *what_of(const struct host_free *f, char *ret, size_t room) {
+    const struct allocation *a =
+        memory_find(&runtime.device.memory, (uintptr_t)f->address);
+    if (a && !(a->flags & DEVICE_REGISTERED)) {
+        (void)snprintf(ret, room, "this is %s, which malloc did not give: %s", a->name,
+                       allocation_freer(a));
+    } else if (f->most) {
+        (void)snprintf(ret, room,
+                       "host code has written past the end of this block, which malloc gave "
+                       "for at most %zu bytes",
+                       f->most);
+    } else if (f->inside) {
+        (void)snprintf(ret, room,
+                       "this pointer does not lie at the start of malloc's block, but %zu "
+                       "byte%s behind it",
+                       f->inside, f->inside == 1 ? "" : "s");
+    } else {
+        return f->why ? f->why
+                      : "malloc did not give this pointer, it has been freed before, or "
+                        "the words around the block have been written over";
+    }
+    return ret;
+}
+
+void wrong_free_describe(const struct host_free *f, char *ret, size_t room) {
+    char what[400];
+    (void)snprintf(ret, room, "%s(0x%llx): %s", f->function,
+                   (unsigned long long)(uintptr_t)f->address,
+                   what_of(f, what, sizeof what));
+}
+
+static void tell(const struct host_free *f) {
+    char words[512];
+    struct host_site site;
+    host_site_take(&site);
+    wrong_free_describe(f, words, sizeof words);
+    report_finding_once(f->most ? "out_of_bounds" : "invalid_free", &site, words);
+}
+
+void wrong_free_watch(void) {
+    host_heap_watch(tell);
+}
