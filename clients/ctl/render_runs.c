@@ -39,13 +39,32 @@ static void matrix(const struct terminal *t, const json_t *m) {
     table_print_and_free(t, table);
 }
 
-/* On a narrow terminal the run's name stays whole, to be copied, and others give way. */
+/* "9f2c01ab" of "2026_01_02_03_04_05_678_9f2c01ab", which names the run as well. */
+static const char *short_name(const char *run) {
+    const char *tail = strrchr(run, '_');
+    return tail && strlen(tail + 1) == 8 ? tail + 1 : run;
+}
+
+static json_t *shortened(const json_t *rows) {
+    json_t *list = json_array();
+    json_each(rows, i, row) {
+        json_t *one = json_copy((json_t *)(uintptr_t)row);
+        const char *run = json_get_string(row, "run", "");
+        json_object_set_new(one, "run", json_string(short_name(run)));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+/* A narrow terminal has room for the end of a run's name, which is enough to show it. */
 void render_run_list(const struct terminal *t, const json_t *result) {
     bool narrow = t->tty && t->width < NARROW;
+    const json_t *rows = json_object_get(result, "runs");
+    autojson *brief = narrow ? shortened(rows) : NULL;
     if (!table_print(t,
                      narrow ? "run\tskill\tmodel\tverdict\twithout → with\tlift"
                             : "run\tskill\tmodel\tverdict\twithout → with\tlift\ttests",
-                     narrow ? ROW : row_words, json_object_get(result, "runs"))) {
+                     narrow ? ROW : row_words, narrow ? brief : rows)) {
         puts("no evaluations on record");
         return;
     }
@@ -61,7 +80,19 @@ static const char result_words[] =
     "[, p {?lift.p=*}[{?lift.p>0.1}= {lift.p%.2f}|{?lift.p>0.001}= {lift.p%.3f}|"
     "< 0.001]]\n"
     "[  without  {baseline_rate#bar} {baseline_rate%3.0p} %\n]"
-    "[  with     {.#style}{skill_rate#bar}" END " {skill_rate%3.0p} %\n]";
+    "[  with     {.#style}{skill_rate#bar}" END " {skill_rate%3.0p} %\n]"
+    "{arms:[{!name=baseline}{!name=skill}  {name%-9s}{pass_rate#bar} {pass_rate%3.0p} %\n]}";
+
+/* With the arms of its student, of which placebo and others have bars, too. */
+static json_t *row_with_arms(const json_t *row, const json_t *evaluation) {
+    json_t *all = json_copy((json_t *)(uintptr_t)row);
+    json_each(json_object_get(evaluation, "students"), i, student) {
+        if (json_says(student, "model", json_get_string(row, "model", ""))) {
+            json_object_set(all, "arms", json_object_get(student, "arms"));
+        }
+    }
+    return all;
+}
 
 static void preference_lines(const struct terminal *t, const json_t *list, bool apart) {
     json_each(list, i, one) {
@@ -94,7 +125,8 @@ void render_run(const struct terminal *t, const json_t *result) {
         t, STYLE_PLAIN,
         json_get_string(evaluation, "sentence", "no evaluation was finished"), 0, 0);
     json_each(json_object_get(result, "rows"), i, row) {
-        terminal_words(t, 0, result_words, row);
+        autojson *all = row_with_arms(row, evaluation);
+        terminal_words(t, 0, result_words, all);
         render_cells(t, cells, json_get_string(row, "model", ""));
     }
     preference_lines(t, json_object_get(result, "preference"), true);

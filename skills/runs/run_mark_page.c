@@ -38,24 +38,49 @@ static json_t *pair_of(const json_t *batch, const struct run_pair *pair, bool bl
         "note_max", RUN_MARK_NOTE / 4);
 }
 
+static bool same_text(const json_t *a, const json_t *b, const char *key) {
+    return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+/* Nothing to choose: the two answers are the same, or an earlier pair of the test has
+ * both. */
+static bool is_needless(const struct run_pair *pairs, size_t i) {
+    const json_t *skill = pairs[i].skill;
+    bool needless = same_text(skill, pairs[i].baseline, "output");
+    for (size_t k = i; k-- > 0 && !needless && same_text(skill, pairs[k].skill, "model") &&
+                       same_text(skill, pairs[k].skill, "test");) {
+        needless = same_text(skill, pairs[k].skill, "output") &&
+                   same_text(pairs[i].baseline, pairs[k].baseline, "output");
+    }
+    return needless;
+}
+
 int run_mark_page_write(struct buf *out, const json_t *batch, bool blind) {
     size_t count;
     char digest[64];
     autofree struct run_pair *pairs = run_pairs(batch, &count);
-    size_t shown = count < RUN_MARK_PAIRS ? count : RUN_MARK_PAIRS;
     const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
-    if (!count) {
-        return -ENODATA;
-    }
     json_t *told = json_array();
-    for (size_t i = 0; i < shown; i++) {
-        json_array_append_new(told, pair_of(batch, &pairs[i], blind));
+    size_t needless = 0, more = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_needless(pairs, i)) {
+            needless++;
+        } else if (json_array_size(told) < RUN_MARK_PAIRS) {
+            json_array_append_new(told, pair_of(batch, &pairs[i], blind));
+        } else {
+            more++;
+        }
+    }
+    if (!json_array_size(told)) {
+        json_decref(told);
+        return count ? -EALREADY : -ENODATA;
     }
     script_digest(digest);
     autojson *page =
-        json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o*}", "kind", "marks", "name",
+        json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o*,s:o*}", "kind", "marks", "name",
                   json_get_string(skill, "name", "skill"), "script", digest, "run",
                   json_get_string(batch, "run", ""), "blind", blind, "pairs", told,
-                  "more", count > shown ? json_integer((json_int_t)(count - shown)) : NULL);
+                  "more", more ? json_integer((json_int_t)more) : NULL, "needless",
+                  needless ? json_integer((json_int_t)needless) : NULL);
     return run_page_write(out, html_mark_page, page);
 }

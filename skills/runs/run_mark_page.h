@@ -9,6 +9,6 @@
 #define RUN_MARK_PAIRS 1000
 #define RUN_MARK_ANSWER (16u << 10) /* bytes of an answer that are shown */
 
-/* batch as run_read gives it. Appended; -ENODATA without a pair, -EMSGSIZE at out's
- * limit. */
+/* batch as run_read gives it. Appended; -ENODATA without a pair, -EALREADY where the
+ * answers of each pair are the same, -EMSGSIZE at out's limit. */
 int run_mark_page_write(struct buf *out, const json_t *batch, bool blind);

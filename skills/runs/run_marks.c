@@ -14,9 +14,9 @@ static int compare(const void *a, const void *b) {
     const json_t *x = ((const struct run_pair *)a)->skill;
     const json_t *y = ((const struct run_pair *)b)->skill;
     int order = strcmp(json_get_string(x, "model", ""), json_get_string(y, "model", ""));
-    order = order
-                ? order
-                : strcmp(json_get_string(x, "test", ""), json_get_string(y, "test", ""));
+    order = order ? order
+                  : strverscmp(json_get_string(x, "test", ""),
+                               json_get_string(y, "test", "")); /* t2 before t10 */
     json_int_t run = json_get_integer(x, "run", 0), other = json_get_integer(y, "run", 0);
     return order ? order : (run > other) - (run < other);
 }

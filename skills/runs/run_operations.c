@@ -158,17 +158,45 @@ static void tell_preference(json_t *batch) {
     }
 }
 
-static json_t *read_batch(struct run_asking *a) {
-    const char *run = json_get_string(call_params(a->call), "run", "");
+/* Whether it is the name, or what stands behind one of its underscores. */
+static bool is_end_of(const char *name, const char *run) {
+    size_t len = strlen(name), n = strlen(run);
+    return n < len && name[len - n - 1] == '_' && strcmp(name + len - n, run) == 0;
+}
+
+/* The folder's name, which is as given where no run is meant; NULL with the error. */
+static char *full_name(struct run_asking *a, const char *run) {
     size_t omitted;
-    bool latest = strcmp(run, "latest") == 0;
-    autojson *names = latest ? run_names(&a->runs, &omitted) : NULL;
-    if (latest && !newest(names)) {
-        none_yet(a);
-        return NULL;
+    autojson *names = run_names(&a->runs, &omitted);
+    const char *found = NULL;
+    if (strcmp(run, "latest") == 0) {
+        found = newest(names);
+        if (!found) {
+            none_yet(a);
+        }
+        return found ? xstrdup(found) : NULL;
     }
-    json_t *batch =
-        run_read(&a->runs, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
+    json_each(names, i, one) {
+        const char *name = json_string_value(one);
+        if (strcmp(name, run) == 0) {
+            return xstrdup(run);
+        }
+        if (is_end_of(name, run)) {
+            if (found) {
+                err_set(&a->err, -EINVAL, "several runs end in %.100s: %s, %s", run, found,
+                        name);
+                return NULL;
+            }
+            found = name;
+        }
+    }
+    return xstrdup(found ? found : run);
+}
+
+static json_t *read_batch(struct run_asking *a) {
+    autofree char *name =
+        full_name(a, json_get_string(call_params(a->call), "run", ""));
+    json_t *batch = name ? run_read(&a->runs, name, RUN_READ_CELLS, &a->err) : NULL;
     if (batch) {
         json_object_set_new(batch, "rows", run_rows(batch));
         tell_preference(batch);
@@ -215,6 +243,12 @@ static json_t *write_out(struct run_asking *a, const json_t *batch) {
     if (rc == -ENODATA) {
         err_set(&a->err, -EINVAL,
                 "the run has no pair of answers, one without the skill and one with it");
+        return NULL;
+    }
+    if (rc == -EALREADY) {
+        err_set(&a->err, -EINVAL,
+                "there is nothing to mark: each answer with the skill is the same as the "
+                "one without it");
         return NULL;
     }
     if (rc < 0) {

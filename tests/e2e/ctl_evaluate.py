@@ -384,6 +384,14 @@ def answers_test_by_test():
         assert code == 0 and len(re.findall(r"(?m)^q\d+ +0 of 1 +1 of 1$", good)) == 12, out
         rows = re.findall(r'(?m)^(q\d+) +0 of 1 +0 of 1 +contains "correct": not found; answered "wrong"$', bad)
         assert rows == sorted(rows) and len(rows) == 12, out
+        assert r.run("--arms", "placebo")[0] == 0
+        t = Terminal(r, [CTL, "run", "list"], 80)
+        assert t.end() == 0
+        rows = re.findall(r"(?m)^([0-9a-f]{8})  words  (good|bad) +(?:helps|hurts|not measurable|no evidence) ", "\n".join(t.screen.lines))
+        assert [model for _, model in rows] == ["good", "bad", "good"] or [model for _, model in rows] == ["good", "good", "bad"], t.screen.text()
+        code, out, _ = r.run(words=[CTL, "run", "show", rows[0][0]])
+        bars = re.findall(r"(?m)^  (without|with|placebo) .* (\d+) %$", out)
+        assert code == 0 and bars == [("without", "0"), ("with", "100"), ("placebo", "0")], out
 
 
 def verdicts_for_other_programs():

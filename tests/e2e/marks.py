@@ -10,15 +10,18 @@ from evaluate_support import Daemon, Model, Tap, make_skill, make_tests, wait_fo
 
 PROGRAM = os.path.abspath(sys.argv[1])
 WITH, WITHOUT = "It is marigold, correct.", "</pre><script>alert(1)</script> correct"
-RULES = [{"when": {"system": "marigold"}, "answer": WITH}, {"when": {}, "answer": WITHOUT}]
+RULES = [{"when": {"model": ":deaf$"}, "answer": "I do not know."}, {"when": {"system": "marigold"}, "answer": WITH}, {"when": {}, "answer": WITHOUT}]
 
 
 class Room:
-    def __init__(self):
+    def __init__(self, tests=8, ids=None, model="x"):
         self.model = Model(RULES)
         self.daemon = Daemon(PROGRAM)
         make_skill(self.daemon)
-        result = self.daemon.evaluate(path="skills/words", tests=make_tests(8), students=[self.model.student("x", "stu")], runs=2)
+        suite = make_tests(tests)
+        for i, test in enumerate(suite if ids else []):
+            test["id"] = ids % i
+        result = self.daemon.evaluate(path="skills/words", tests=suite, students=[self.model.student(model, "stu")], runs=2)
         self.run = result["run"]
 
     def page(self, mark, name="page.html"):
@@ -56,7 +59,7 @@ def pairs_of(page):
 
 
 def the_page_stands_alone():
-    with Room() as r:
+    with Room(12, "t%d") as r:
         page = r.page("open")
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
         script = re.search(r"<script>(.*?)</script>", page, re.S)[1]
@@ -64,12 +67,16 @@ def the_page_stands_alone():
         assert policy == "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'" % digest, policy
         assert page.count("<script") == 1 and not re.search(r"https?:|src=\"|@import|url\(|onclick|onerror", page)
         pairs = pairs_of(page)
-        assert len(pairs) == 16 and all(p[2:] == (WITHOUT, WITH) for p in pairs), pairs[0]
+        assert [p[0] for p in pairs] == ["t%d" % i for i in range(12)] and all(p[2:] == (WITHOUT, WITH) for p in pairs), pairs
+        assert "Not shown: 12 pairs of answers" in page, "the second run gave the same"
         assert "A: without the skill" in page and "B: with the skill" in page
+    with Room(model="deaf") as r:
+        refused = r.daemon.ask("run/show", {"run": r.run, "mark": "open", "out": "page.html"})["error"]
+        assert "nothing to mark" in refused["message"], refused
 
 
 def a_blind_page_does_not_tell():
-    with Room() as r:
+    with Room(16) as r:
         blind = r.page("blind")
         assert not re.search(r"with the skill|without the skill|baseline|passed|assert", re.sub(r"<p class=\"lead\">.*?</p>|<script>.*?</script>|<style>.*?</style>", "", blind, flags=re.S))
         turned = {(t, n): a == WITH for t, n, a, _ in pairs_of(blind)}
@@ -77,8 +84,8 @@ def a_blind_page_does_not_tell():
         # Somebody who always likes what the skill gave, blind:
         result = r.marks(r.file({pair: "a" if first else "b" for pair, first in turned.items()}, "blind"))
         one = result["preference"][0]
-        assert (one["skill"], one["baseline"], one["same"], one["tests"]) == (8, 0, 0, 8) and one["blind"] == 16, one
-        assert "marked blind." in one["sentence"] and abs(one["p"] - 2 / 2 ** 8) < 1e-12, one
+        assert (one["skill"], one["baseline"], one["same"], one["tests"]) == (16, 0, 0, 16) and one["blind"] == 16, one
+        assert "marked blind." in one["sentence"] and abs(one["p"] - 2 / 2 ** 16) < 1e-12, one
 
 
 def marks_are_counted_by_tests():
@@ -183,7 +190,7 @@ def a_person_marks_in_a_browser():
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not program:
         return "SKIP no chromium"
-    with Room() as r:
+    with Room(16) as r:
         pairs = pairs_of(r.page("blind"))
         browser = Browser(program, r.daemon.home + "/browser")
         try:
@@ -203,7 +210,7 @@ def a_person_marks_in_a_browser():
         with open(r.daemon.home + "/work/marks.json", "w") as f:
             json.dump(saved, f)
         result = r.marks("marks.json")
-        assert result["marks"] == 6 and result["preference"][0]["skill"] == 3 and result["preference"][0]["baseline"] == 0, result
+        assert result["marks"] == 6 and result["preference"][0]["skill"] == 6 and result["preference"][0]["baseline"] == 0, result
 
 
 def main():

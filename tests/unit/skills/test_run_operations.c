@@ -137,6 +137,10 @@ Test(run_operations, runs_are_listed_and_shown) {
     autojson *shown = answer("run/show", json_pack("{s:s}", "run", "latest"));
     cr_assert(strcmp(json_get_string(shown, "run", ""), batch) == 0);
     cr_assert(eq(sz, json_array_size(json_object_get(shown, "cells")), 2));
+    const char *tail = strrchr(batch, '_') + 1;
+    autojson *found = answer("run/show", json_pack("{s:s}", "run", tail));
+    cr_assert(strcmp(json_get_string(found, "run", ""), batch) == 0);
+    fails("run/show", json_pack("{s:s}", "run", tail + 1), CALL_NOT_FOUND);
     cr_assert(json_object_get(json_object_get(shown, "evaluation"), "verdict") != NULL);
     autojson *csv =
         answer("run/show", json_pack("{s:s,s:s}", "run", batch, "format", "csv"));
