@@ -162,8 +162,11 @@ static void plan_groups(struct emit_unit *u) {
     }
 }
 
-/* Behind the check nobody reads an access's address. */
+/* Behind the check nobody reads an access's address, but the race check. */
 static void drop_widening(struct emit_unit *u) {
+    if (u->processor->run->race) {
+        return;
+    }
     autofree bool *checked = xcalloc(u->group_count + 1u, sizeof *checked);
     for (uint32_t k = 1; k < u->count; k++) {
         const struct step *s = &u->steps[k];

@@ -34,7 +34,7 @@ struct emitted {
 
 void emit_start(struct processor *p, uint32_t after) {
     const struct run *run = p->run;
-    bool able = strcmp(bind_extension(), "avx512") == 0 && !run->race && !run->one_lane;
+    bool able = strcmp(bind_extension(), "avx512") == 0 && !run->one_lane;
     p->emit_after = able ? after : EMIT_NEVER;
     if (p->emit_after == EMIT_NEVER) {
         return;

@@ -8,12 +8,10 @@
  * address is outside, it hands over to the interpreter before the step that would
  * differ. So findings, counters and results are the interpreter's.
  *
- * Only with AVX-512 (the handlers' extension, bind.h), without the race check and without
- * one_lane. If the system refuses executable pages, only the interpreter runs. */
+ * Only with AVX-512 (the handlers' extension, bind.h) and without one_lane. If the system refuses executable pages, only the interpreter runs. */
 #include "gpu/ptx/state/run.h"
 
 #define EMIT_AFTER 40u /* entries of a block */
-#define EMIT_NEVER UINT32_MAX
 
 /* No-op for a processor that never compiles. */
 void emit_start(struct processor *p, uint32_t after);

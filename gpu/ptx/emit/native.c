@@ -3,6 +3,7 @@
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/alu/comparison.h"
+#include "gpu/ptx/race/race.h"
 
 /* An instruction as alu.h's rows tell it, and its code. */
 struct native_row {
@@ -367,7 +368,8 @@ static struct native arithmetic(const struct ptx_instruction *i, const struct st
                                             : a_call;
 }
 
-/* A load or store that the fast handlers do; order, races and proxies have others. */
+/* A load or store that the fast handlers do, perhaps after the race check; order and
+ * proxies have others. */
 static bool is_plain_access(const struct program *p, const struct step *s) {
     if (s->extra >= p->access_count) {
         return false;
@@ -375,7 +377,7 @@ static bool is_plain_access(const struct program *p, const struct step *s) {
     const struct access *a = &p->accesses[s->extra];
     bool space =
         a->space == PTX_GLOBAL || a->space == PTX_CONST || a->space == PTX_SHARED;
-    return s->run == a->plain && !a->polls && !a->is_atomic && space && a->bytes > 1 &&
+    return race_handler(a, s) == a->plain && !a->polls && !a->is_atomic && space && a->bytes > 1 &&
            (a->is_store ? a->count == 1 : a->count <= 4);
 }
 

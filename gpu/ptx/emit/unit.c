@@ -10,12 +10,8 @@ static void leave(struct emit_unit *u) {
     u->leaves[u->leave_count++] = asm_jump(&u->out, ALWAYS);
 }
 
-static int32_t step_at(const struct emit_unit *u, uint32_t index) {
-    return (int32_t)((u->steps - u->code->steps + index) * (long)sizeof(struct step));
-}
-
 static void go_on_with(struct emit_unit *u, uint32_t index) {
-    asm_scalar(&u->out, LEA, RAX, in_memory(HOST_STEPS, step_at(u, index)));
+    asm_scalar(&u->out, LEA, RAX, in_memory(HOST_STEPS, unit_step_at(u, index)));
     asm_scalar(&u->out, MOV_STORE, RAX,
                in_memory(HOST_WARP, (int32_t)offsetof(struct warp, next)));
 }
@@ -38,12 +34,6 @@ static void make_exits(struct emit_unit *u) {
 static const enum gpr kept[] = {RBX, RBP, R12, R13, R14}; /* an odd number: calls are
                                                              aligned */
 
-static void load_constants(struct emit_unit *u) {
-    asm_vector(&u->out, VPBROADCASTD, VECTOR_NAN, 0, in_memory(HOST_DATA, DATA_AT(nan)));
-    asm_vector(&u->out, VPBROADCASTD, VECTOR_ONES, 0,
-               in_memory(HOST_DATA, DATA_AT(ones)));
-}
-
 static void make_begin(struct emit_unit *u) {
     struct assembler *out = &u->out;
     for (size_t k = 0; k < ARRAY_LEN(kept); k++) {
@@ -58,7 +48,7 @@ static void make_begin(struct emit_unit *u) {
         asm_scalar(out, MOV_32, HOST_LANES,
                    in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active)));
     }
-    load_constants(u);
+    unit_load_constants(u);
 }
 
 static void make_end(struct emit_unit *u) {
@@ -92,7 +82,7 @@ static void make_check_of_control(struct emit_unit *u) {
     }
     u->leaves = xreallocarray(u->leaves, u->leave_count + 2, sizeof *u->leaves);
     u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
-    asm_scalar(out, LEA, RAX, in_memory(HOST_STEPS, step_at(u, u->at + 1)));
+    asm_scalar(out, LEA, RAX, in_memory(HOST_STEPS, unit_step_at(u, u->at + 1)));
     asm_scalar(out, CMP, RAX, in_memory(HOST_WARP, (int32_t)offsetof(struct warp, next)));
     u->leaves[u->leave_count++] = asm_jump(out, IF_NOT_EQUAL);
 }
@@ -113,21 +103,12 @@ static void forget_results(struct emit_unit *u, const struct step *s, bool pure)
 }
 
 static void make_call(struct emit_unit *u, const struct step *s) {
-    struct assembler *out = &u->out;
     bool pure = s->guard < 0 && u->code->lane_wise[s - u->code->steps] == STEP_ARITHMETIC;
-    values_store_all(&u->values);
-    values_release(&u->values);
+    bool direct = s->guard < 0 && !u->values.is_masked;
     if (!pure) {
         go_on_with(u, u->at + 1);
     }
-    asm_scalar(out, MOV, RDI, in_register(HOST_WARP));
-    asm_scalar(out, LEA, RSI, in_memory(HOST_STEPS, step_at(u, u->at)));
-    asm_load_constant(out, RDX, UINT32_MAX);
-    bool direct = s->guard < 0 && !u->values.is_masked;
-    asm_load_constant(out, RAX, (uint64_t)(uintptr_t)(direct ? s->run : run_guarded));
-    asm_forget_uppers(out);
-    asm_scalar(out, CALL, RAX, in_register(RAX));
-    load_constants(u);
+    unit_call(u, direct ? s->run : run_guarded);
     if (!pure) {
         make_check_of_control(u);
         u->segment++;

@@ -78,6 +78,13 @@ uint32_t unit_results(const struct emit_unit *u, uint32_t step, uint32_t *to);
 int32_t unit_data_add(struct emit_unit *u, uint32_t bytes);
 /* Eight bytes with this value, of which the first four may be used; their offset. */
 int32_t unit_constant(struct emit_unit *u, uint64_t value);
+/* Where a step is, from HOST_STEPS on. */
+int32_t unit_step_at(const struct emit_unit *u, uint32_t index);
+/* The vectors that never change; a call does not preserve them. */
+void unit_load_constants(struct emit_unit *u);
+/* Calls a handler for the step that is being made and all lanes; what it may read is in the
+ * arena. */
+void unit_call(struct emit_unit *u, step_run *run);
 /* If the condition holds, the interpreter continues, with the step that is being made. */
 void unit_exit_if(struct emit_unit *u, enum condition condition);
 

@@ -7,6 +7,7 @@
  * an access is a load or store and a counter. */
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/emit/access_group.h"
+#include "gpu/ptx/race/race.h"
 
 struct group_data {
     struct allocation *in;
@@ -423,6 +424,9 @@ bool unit_access(struct emit_unit *u, const struct step *s) {
     const struct access *a = access_of(u, u->at);
     if (!g->is_checked) {
         check_group(u, g);
+    }
+    if (u->processor->run->race) {
+        unit_call(u, race_note_lanes);
     }
     count(u, g, s);
     if (a->is_store) { /* its value comes into vectors while nothing has happened */

@@ -64,3 +64,28 @@ uint32_t unit_results(const struct emit_unit *u, uint32_t step, uint32_t *to) {
     }
     return written;
 }
+
+/* ---- calls ---- */
+
+int32_t unit_step_at(const struct emit_unit *u, uint32_t index) {
+    return (int32_t)((u->steps - u->code->steps + index) * (long)sizeof(struct step));
+}
+
+void unit_load_constants(struct emit_unit *u) {
+    asm_vector(&u->out, VPBROADCASTD, VECTOR_NAN, 0, in_memory(HOST_DATA, DATA_AT(nan)));
+    asm_vector(&u->out, VPBROADCASTD, VECTOR_ONES, 0,
+               in_memory(HOST_DATA, DATA_AT(ones)));
+}
+
+void unit_call(struct emit_unit *u, step_run *run) {
+    struct assembler *out = &u->out;
+    values_store_all(&u->values);
+    values_release(&u->values);
+    asm_scalar(out, MOV, RDI, in_register(HOST_WARP));
+    asm_scalar(out, LEA, RSI, in_memory(HOST_STEPS, unit_step_at(u, u->at)));
+    asm_load_constant(out, RDX, UINT32_MAX);
+    asm_load_constant(out, RAX, (uint64_t)(uintptr_t)run);
+    asm_forget_uppers(out);
+    asm_scalar(out, CALL, RAX, in_register(RAX));
+    unit_load_constants(u);
+}

@@ -1,6 +1,7 @@
 /* The detector's life: machines, launches, blocks. */
 #include "gpu/ptx/race/race.h"
 
+#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
@@ -9,6 +10,34 @@
 #define EVENTS_SHARED (UINT32_C(1) << 18)
 
 /* ---- life ---- */
+
+/* For those who ask for the plain way of everything. */
+static bool never_quick(struct warp *w, const struct step *s, uint32_t mask) {
+    (void)w;
+    (void)s;
+    (void)mask;
+    return false;
+}
+
+static race_quick *quick_of(const char *extension) {
+#if defined __x86_64__
+#ifdef LANES_HAVE_AVX512
+    if (strcmp(extension, "avx512") == 0) {
+        return race_quick_avx512;
+    }
+#endif
+#ifdef LANES_HAVE_AVX2
+    if (strcmp(extension, "avx2") == 0) {
+        return race_quick_avx2;
+    }
+#endif
+    (void)extension;
+    return race_quick_baseline;
+#else
+    (void)extension;
+    return race_quick_neon;
+#endif
+}
 
 struct race_run *race_run_new(void) {
     struct race_run *r = xcalloc(1, sizeof *r);
@@ -34,6 +63,7 @@ void race_run_begin(struct race_run *r, struct run *run) {
     race_tick(r);
     race_events_void(&r->events);
     r->findings = run->findings;
+    r->quick = run->emit_after == EMIT_NEVER ? never_quick : quick_of(bind_extension());
     free(r->stores);
     r->stores = xcalloc(run->program->access_count + 1, sizeof *r->stores);
     if (run->blocks > UINT32_MAX) {

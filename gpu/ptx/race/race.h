@@ -21,6 +21,7 @@
  *   completion race_copy_done_at its barrier, or race_copy_seen by the waiting thread;
  * - a barrier of a cluster: race_release_at by each thread that arrives, race_acquire_at
  *   by each that continues, at one address that is no memory. */
+#include "gpu/ptx/state/program.h"
 #include "gpu/ptx/state/race_copy.h"
 #include "gpu/ptx/state/warp.h"
 
@@ -72,6 +73,9 @@ static inline void race_touch_at(struct warp *w, const struct step *s, unsigned 
 
 /* Wraps the handlers of program->accesses so that they call these hooks. */
 void race_watch(struct program *p);
+/* The step's handler without the wrapper, and what the wrapper does before it. */
+step_run *race_handler(const struct access *a, const struct step *s);
+void race_note_lanes(struct warp *w, const struct step *s, uint32_t mask);
 /* `kind` (RACE_READ, RACE_WRITE, RACE_ATOMIC) plus the bits of the instruction's
  * modifiers. */
 unsigned race_kind_of(const struct ptx_instruction *i, unsigned kind);

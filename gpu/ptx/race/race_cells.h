@@ -22,6 +22,8 @@ struct look {
     uint32_t lanes; /* all that read one place, where not each of them is looked at */
 };
 
+/* The event of the access that k describes, without its id; its id. */
+uint32_t race_event_id(struct look *k);
 /* The lane's access and the one in a cell. */
 struct race_conflict race_conflict_with(const struct look *k, uint32_t cell,
                                         unsigned lane, uint64_t offset);
@@ -166,7 +168,8 @@ static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
 }
 
 static inline void lane_note(struct look *k, unsigned lane, uint64_t offset) {
-    const struct race_shadow *s = k->shadow;
+    struct race_shadow *s = k->shadow;
+    s->written = k->kind & RACE_WRITE ? k->id : s->written;
     uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
     for (uint64_t u = first; u <= last; u++) {
         if (k->kind & RACE_WRITE) {

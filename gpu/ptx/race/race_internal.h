@@ -61,7 +61,8 @@ struct race_shadow {
     uint64_t held;   /* bytes of the planes, counted in */
     struct race_run *run;
     uint32_t generation;
-    uint8_t grain; /* 2; less after accesses of fewer bytes */
+    uint32_t written; /* id of the last event that left a write, 0: none */
+    uint8_t grain;    /* 2; less after accesses of fewer bytes */
 };
 
 /* ---- knowledge ---- */
@@ -101,8 +102,15 @@ struct race_store {
     bool harmless; /* so far: more than once, and always the same */
 };
 
+/* race_quick.c, for a vector extension. */
+struct access;
+typedef bool race_quick(struct warp *w, const struct step *s, uint32_t mask);
+extern race_quick race_quick_baseline, race_quick_avx2, race_quick_avx512,
+    race_quick_neon;
+
 struct race_run {
     struct findings *findings; /* borrowed */
+    race_quick *quick;
     struct race_store *stores; /* by the program's accesses */
     uint32_t time;
     uint32_t levels;           /* of struct race_know */
@@ -194,6 +202,12 @@ void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
 
 /* race_look.c: in front of an access's own handler */
 void race_step(struct warp *w, const struct step *s, uint32_t mask);
+/* A plain store of these lanes to global memory. */
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask);
+/* Stores of one instruction to one place, after they were recorded: addresses by lane. */
+struct look;
+void race_check_lanes(const struct look *k, const struct access *a,
+                      const uint64_t addresses[WARP_LANES], uint32_t mask);
 
 /* race_tell.c */
 struct race_conflict {

@@ -30,7 +30,7 @@ static bool look_at_shared(struct look *k, uint64_t offset) {
 
 static bool look_at_global(struct look *k, uint64_t address) {
     struct run *run = k->warp->processor->run;
-    struct allocation *in = run_find(run, address);
+    struct allocation *in = memory_find(run->memory, address);
     if (!in || in->freed || !in->writable ||
         !is_inside(k, address - in->address, in->bytes)) {
         return false;
@@ -54,6 +54,23 @@ static void tell_too_large(struct look *k) {
     }
 }
 
+uint32_t race_event_id(struct look *k) {
+    struct race_run *r = race_of(k->warp);
+    const struct warp *w = k->warp;
+    struct race_event e = {.step = k->step,
+                           .stamp = k->copy ? k->copy : w->race->stamp,
+                           .block = (uint32_t)w->block->number,
+                           .function = w->frame->code->index,
+                           .agent = (uint8_t)(w->index + (k->copy ? RACE_COPIES : 0)),
+                           .kind = (uint8_t)k->kind,
+                           .size = race_size(k->bytes)};
+    if (k->kind & RACE_STRONG) {
+        e.order = race_tick(r);
+        e.synced = w->block->race->synced;
+    }
+    return race_events_add(k->events, &e, k->kind & RACE_UNLOCK, &r->forgotten);
+}
+
 /* The cells and the event of an access at address; false: nothing to look at. */
 static bool look_open(struct look *k, uint64_t address) {
     struct race_run *r = race_of(k->warp);
@@ -69,19 +86,7 @@ static bool look_open(struct look *k, uint64_t address) {
         tell_too_large(k);
         return false;
     }
-    struct warp *w = k->warp;
-    struct race_event e = {.step = k->step,
-                           .stamp = k->copy ? k->copy : w->race->stamp,
-                           .block = (uint32_t)w->block->number,
-                           .function = w->frame->code->index,
-                           .agent = (uint8_t)(w->index + (k->copy ? RACE_COPIES : 0)),
-                           .kind = (uint8_t)k->kind,
-                           .size = race_size(k->bytes)};
-    if (k->kind & RACE_STRONG) {
-        e.order = race_tick(r);
-        e.synced = w->block->race->synced;
-    }
-    k->id = race_events_add(k->events, &e, k->kind & RACE_UNLOCK, &r->forgotten);
+    k->id = race_event_id(k);
     return true;
 }
 
@@ -151,6 +156,14 @@ static void check_lanes(const struct look *k, const struct lanes *x, uint32_t do
     }
 }
 
+void race_check_lanes(const struct look *k, const struct access *a,
+                      const uint64_t addresses[WARP_LANES], uint32_t mask) {
+    const struct lanes x = {.access = a, .addresses = addresses, .mask = mask};
+    bits_each(lane, mask) {
+        check_lanes(k, &x, mask, lane, addresses[lane] - k->base);
+    }
+}
+
 /* All lanes at one place: what holds for the first and the last holds for each. */
 static uint32_t some_of(const struct lanes *x) {
     uint64_t first = x->addresses[__builtin_ctz(x->mask)];
@@ -209,27 +222,6 @@ static uint32_t lanes_used(const struct look *k, const struct lanes *x) {
     return used;
 }
 
-/* The lanes that read what has not been read enough. */
-static uint32_t lanes_new(const struct look *k, const struct lanes *x) {
-    const struct race_shadow *s = k->shadow;
-    const uint32_t *one = s->read[0], *two = s->read[1];
-    uint32_t over = k->events->first << RACE_LANE_BITS, found = 0;
-    uint64_t base = k->base;
-    if (k->kind & RACE_STRONG) {
-        return x->mask;
-    }
-    unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
-    bits_each(lane, x->mask) {
-        uint64_t u = (x->addresses[lane] - base) >> grain;
-        bool some = false;
-        for (unsigned n = 0; n <= more; n++) {
-            some |= !(two[u + n] & RACE_APART) || one[u + n] < over || two[u + n] < over;
-        }
-        found |= (uint32_t)some << lane;
-    }
-    return found;
-}
-
 /* All in one piece of memory, and in order, as nearly always. */
 static bool look_all(struct look *k, const struct lanes *x) {
     uint64_t low = UINT64_MAX, high = 0;
@@ -258,13 +250,10 @@ static void look_lanes(struct look *k, const struct lanes *x) {
         race_keep(k, lane, x->addresses[lane] - k->base);
     }
     bool stores = !(k->kind & RACE_READ);
-    uint32_t mask = k->kind & RACE_WRITE ? x->mask : lanes_new(k, x);
-    bits_each(lane, mask) {
+    bits_each(lane, x->mask) {
         lane_note(k, lane, x->addresses[lane] - k->base);
     }
-    bits_each(lane, stores ? mask : 0) {
-        check_lanes(k, x, mask, lane, x->addresses[lane] - k->base);
-    }
+    race_check_lanes(k, x->access, x->addresses, stores ? x->mask : 0);
 }
 
 /* A buffer that is only read: nothing to look at. */
@@ -282,7 +271,7 @@ static bool is_constant(struct warp *w, const struct step *s, const struct lanes
 }
 
 /* In front of a plain store of the lanes to global memory. */
-static void store_note(struct warp *w, const struct step *s, uint32_t mask) {
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask) {
     const struct access *a = &w->processor->run->program->accesses[s->extra];
     struct race_store *x = &race_of(w)->stores[s->extra];
     if (x->varied) {
@@ -317,7 +306,7 @@ static void look_place(struct warp *w, const struct step *s, struct lanes x,
     }
     uint32_t mask = x.mask;
     if (!owner && x.access->is_store && !(k.kind & RACE_STRONG)) {
-        store_note(w, s, mask);
+        race_store_note(w, s, mask);
     }
     x.mask = k.kind & RACE_WRITE ? mask : some_of(&x);
     k.lanes = x.mask == mask ? 0 : mask;
@@ -353,7 +342,8 @@ void race_note_at(struct warp *w, const struct step *s, unsigned lane,
     race_note(w, s, lane, owner, address, bytes, kind);
 }
 
-void race_step(struct warp *w, const struct step *s, uint32_t mask) {
+/* Each memory that the lanes access. */
+static void look_step(struct warp *w, const struct step *s, uint32_t mask) {
     const struct access *a = &w->processor->run->program->accesses[s->extra];
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
     uint64_t addresses[WARP_LANES];
@@ -375,5 +365,19 @@ void race_step(struct warp *w, const struct step *s, uint32_t mask) {
         left &= ~x.mask;
         look_place(w, s, x, owner);
     }
-    a->watched(w, s, mask);
+}
+
+void race_note_lanes(struct warp *w, const struct step *s, uint32_t mask) {
+    if (!race_of(w)->quick(w, s, mask)) {
+        look_step(w, s, mask);
+    }
+}
+
+step_run *race_handler(const struct access *a, const struct step *s) {
+    return s->run == race_step ? a->watched : s->run;
+}
+
+void race_step(struct warp *w, const struct step *s, uint32_t mask) {
+    race_note_lanes(w, s, mask);
+    w->processor->run->program->accesses[s->extra].watched(w, s, mask);
 }

@@ -159,6 +159,7 @@ bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
     }
     if (s->generation != e->generation) {
         shadow_clear(s);
+        s->written = 0;
         s->generation = e->generation;
     }
     return true;

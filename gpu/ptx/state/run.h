@@ -11,6 +11,8 @@ struct lane_pattern;
 
 struct emitted;
 
+#define EMIT_NEVER UINT32_MAX
+
 struct block_count {
     uint64_t runs, lanes;
 };
@@ -53,7 +55,7 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
-    uint32_t emit_after;   /* emit.h */
+    uint32_t emit_after;   /* emit.h; EMIT_NEVER: no shortcut of the race check either */
     uint64_t *native_runs; /* atomic, the machine's: entries of blocks that code ran */
     bool ideal_sums;       /* of matrix products; else an H100's (tensor_core.h) */
     struct race_run *race; /* NULL: no race check */

@@ -1,5 +1,6 @@
 /* emit: random kernels do the same as code for the host and in the interpreter: memory,
- * findings in their order, counters.
+ * findings in their order, counters. Half of them with the race check, which has short
+ * ways beside the code and none beside the interpreter.
  *
  * Blocks become code when they are entered for the second time. EMIT_PROGRAMS in the
  * environment: how many kernels, EMIT_SEED: the first one's number. */
@@ -558,6 +559,7 @@ Test(ptx_emit, random_kernels_are_the_same_as_code, .timeout = 0) {
         unsigned checks = k % 8    ? MACHINE_CHECK_DEFAULT
                           : k % 16 ? MACHINE_CHECK_MEMORY
                                    : 0;
+        checks |= k % 2 ? MACHINE_CHECK_RACE : 0;
         char *z = xstrndup(text.data, text.len);
         struct outcome a = run(z, EMIT_NEVER, checks), b = run(z, 1, checks);
         bool same = a.end == b.end && a.spent == b.spent &&
