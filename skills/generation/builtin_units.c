@@ -144,14 +144,6 @@ static void add_change(struct buf *b, const struct lesson_change *c, bool again)
     }
 }
 
-/* What was tried in between, in vain. */
-static void add_tried(struct buf *b, const char *tried) {
-    for (const char *line = tried ? tried : ""; *line; line = text_next_line(line)) {
-        autofree char *command = xstrndup(line, strcspn(line, "\n"));
-        markdown_command(b, "Nor does", command, " work.");
-    }
-}
-
 static bool has_command_change(const struct lesson *f) {
     return any_of(i, 0, f->change_count, f->changes[i].kind == CHANGE_COMMAND);
 }
@@ -192,7 +184,6 @@ static void add_fix(struct units *u, const struct lesson *f) {
                      strcmp(c[-1].from, c->from) == 0;
         add_change(&b, c, again);
     }
-    add_tried(&b, f->tried);
     bool reads = strlen(f->verified_by) > 2 && strcmp(f->verified_by + strlen(f->verified_by) - 2, " -") == 0;
     if (!has_command_change(f) && !reads && strcmp(f->verified_by, f->context) != 0) {
         markdown_command(&b, "Then", f->verified_by, " passes.");

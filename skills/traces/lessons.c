@@ -88,7 +88,6 @@ void lesson_finish(struct lesson *l) {
     free(l->context);
     free(l->cause);
     free(l->verified_by);
-    free(l->tried);
     free(l->heeded);
     free(l->instead);
     free(l->text);

@@ -52,7 +52,6 @@ struct lesson {
     unsigned seen; /* how often the failure occurred */
     char *cause;       /* the agent's sentence that explains it, or NULL */
     char *verified_by; /* the command that then succeeded */
-    char *tried;       /* commands that failed in between, a line each, or NULL */
     struct lesson_change *changes;
     size_t change_count;
     /* corrections; context: the command that the person corrected, or NULL */

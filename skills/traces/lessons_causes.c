@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#define HINT_WITHIN 300u /* bytes of output behind an error */
+#include <ctype.h>
+
 #define MAX_BRIEF 400u   /* bytes of a turn that says little else than its reason */
-#define LEAST_OPTION 5u /* bytes of one that nothing else is spelt like */
 
 /* --- what is told of the failure --- */
 
@@ -17,14 +17,14 @@ static const struct lesson_step *last_of(const struct failure *f) {
     return &f->s->list[f->last];
 }
 
-/* What the agent says right behind the proof. */
-static char *reason_behind(const struct failure *f) {
-    size_t next = f->gone + 1;
-    bool says = next < f->s->count && f->s->list[next].kind == STEP_SAY;
-    return says ? lesson_cause(f->r, f->s->list[next].text) : NULL;
-}
-
 /* --- changes --- */
+
+/* The line that passed writes a file first, which others do not have. */
+static bool writes_own(const struct failure *f) {
+    const struct lesson_step *now = &f->s->list[f->gone], *before = now - 1;
+    return f->gone > 0 && before->kind == STEP_EDIT && !before->is_diff &&
+           strstr(now->text, path_basename(before->path));
+}
 
 /* The command is to be written otherwise; from and to are taken over. */
 static void add_command(struct lesson *fix, const struct failure *f, char *from,
@@ -42,7 +42,7 @@ static bool comes_back(const struct failure *f) {
     for (size_t i = f->success; i < f->s->count; i++) {
         const struct lesson_step *s = &f->s->list[i];
         if (step_may_fail(s) && lesson_has_error(s, f->error->normal) &&
-            (f->said || command_same(&failed->command, &s->command))) {
+            command_same(&failed->command, &s->command)) {
             return true;
         }
     }
@@ -76,40 +76,24 @@ static bool add_environment(struct lesson *fix, const struct failure *f) {
     return true;
 }
 
-/* The command as it was run without what could not be found in front of it. */
-static bool add_unwrapped(struct lesson *fix, const struct failure *f) {
-    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    char *from = is_next(f) && !comes_back(f) ? lesson_wrapped(failed, now) : NULL;
-    if (from) {
-        const char *same = command_same(&failed->command, &now->command);
-        add_command(fix, f, from, command_part_text(same));
-    }
-    return from;
-}
-
 /* The error does not say what the change has to do with it: it is the only one, and both
  * runs' ends are certain. */
 static bool is_only_cause(const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    return f->least == LINK_NONE && f->gone == f->success &&
-           failed->error_count == 1 &&
-           lesson_shows_all(failed) && lesson_shows_all(now);
+    return f->gone == f->success && failed->error_count == 1 && lesson_shows_all(failed) && lesson_shows_all(now);
 }
 
 static bool explain_same(struct lesson *fix, const struct failure *f, const char *told) {
-    if (f->least == LINK_PLACE && (add_environment(fix, f) || add_unwrapped(fix, f))) {
-        return true;
-    }
-    if (f->least == LINK_NONE && f->gone == f->success && lesson_add_only_run(fix, f, told)) {
+    if (f->least == LINK_PLACE && add_environment(fix, f)) {
         return true;
     }
     if (f->least == LINK_NONE) {
-        return is_only_cause(f) && lesson_add_edits(fix, f) && fix->change_count == 1;
+        return (f->gone == f->success && lesson_add_only_run(fix, f, told)) ||
+               (is_only_cause(f) && lesson_add_edits(fix, f) && fix->change_count == 1);
     }
     if (!lesson_add_runs(fix, f, told) || !lesson_add_edits(fix, f)) {
         return false;
     }
-    lesson_add_front(fix, f, told);
     return fix->change_count > 0;
 }
 
@@ -138,41 +122,22 @@ static bool only_sets(const char *failed, const char *later) {
     return true;
 }
 
-/* The output quotes an option that came right behind the error: "run it with --no-cache". */
-static bool hints_at(const struct failure *f, const char *added) {
-    const char *said = strstr(last_of(f)->output, f->error->quote);
-    size_t len = said ? strnlen(said, strlen(f->error->quote) + HINT_WITHIN) : 0;
-    for (const char *at = added; said && (at = strchr(at, ' '));) {
-        autofree char *word = xstrndup(at + 1, strcspn(at + 1, " ="));
-        at++;
-        if (word[0] == '-' && strlen(word) >= LEAST_OPTION &&
-            memmem(said, len, word, strlen(word))) {
-            return true;
+/* The error names each of the options that are gone, or its value: without others the command does
+ * something else. */
+static bool names_options(const char *told, const char *gone, const char *added, const char *like) {
+    for (const char *at = gone + strspn(gone, " "); *at;) {
+        size_t len = strcspn(at, " ");
+        while (at[len] && at[len + 1] != '-') {
+            len += 1 + strcspn(at + len + 1, " "); /* its value */
         }
-    }
-    return false;
-}
-
-/* The line that passed does something before the command that the failed one did not. */
-static bool prepares(const struct lesson_step *failed, const struct lesson_step *now,
-                     const char *part) {
-    for (size_t i = 0; i < now->command.count && now->command.parts[i] != part; i++) {
-        if (!any_of(k, 0, failed->command.count,
-                    strcmp(failed->command.parts[k], now->command.parts[i]) == 0)) {
-            return true;
+        autofree char *option = xstrndup(at, len);
+        bool runs_more = !*added && strchr(option, '/'); /* nothing came for a path */
+        if (runs_more || (lesson_has_name(option) && !lesson_names(told, option, like))) {
+            return false;
         }
+        at += len + strspn(at + len, " ");
     }
-    return false;
-}
-
-/* The paths that its options named are gone, and nothing came: it runs more than it was to. */
-static bool runs_more(const char *gone, const char *added) {
-    for (const char *at = gone; !*added && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        if (*at != '-' && memchr(at, '/', strcspn(at, " "))) {
-            return true;
-        }
-    }
-    return false;
+    return true;
 }
 
 /* Either the words that differ explain it, or an edit does; when both might, neither. */
@@ -185,15 +150,12 @@ static bool explain_like(struct lesson *fix, const struct failure *f, const char
     autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
     unsigned kinds =
         command_difference(&gone, &added, lesson_failed_part(failed), like, failed->output);
-    bool shown = f->least == LINK_PLACE &&
-                 ((only_sets(lesson_failed_part(failed), like) && is_next(f)) ||
-                  hints_at(f, added.data));
+    bool set = f->least == LINK_PLACE && only_sets(lesson_failed_part(failed), like) && is_next(f);
+    bool only = f->least == LINK_NONE && is_only_cause(f) && is_next(f); /* if the agent's reason names it */
     const struct command *end = &f->s->list[f->success].command;
     bool stays = f->gone == f->success || any_of(i, 0, end->count, strcmp(end->parts[i], like) == 0);
-    bool only = is_only_cause(f) && is_next(f); /* if the agent's reason names it */
-    bool named = !(kinds & DIFFERENCE_TARGET) && stays && !runs_more(gone.data, added.data) && !prepares(failed, now, like) &&
-                 !comes_back(f) &&
-                 (shown || only || lesson_names(told, gone.data, like) ||
+    bool named = !(kinds & DIFFERENCE_TARGET) && stays && !writes_own(f) && !comes_back(f) &&
+                 (set || only || (lesson_names(told, gone.data, like) && names_options(told, gone.data, added.data ? added.data : "", like)) ||
                   lesson_names(told, added.data, lesson_failed_part(failed)));
     if (f->least == LINK_NONE ? !only : !lesson_add_edits(fix, f)) {
         return false;
@@ -225,34 +187,6 @@ static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
     return true;
 }
 
-/* Lines of a script that was typed anew: what the error names is gone from them. */
-static bool explain_rewritten(struct lesson *fix, const struct failure *f,
-                              const char *told, const char *diff) {
-    const struct lesson_step *now = &f->s->list[f->gone];
-    autobuf old = BUF_INIT(64u << 10), come = BUF_INIT(64u << 10);
-    for (const char *s = diff; *s; s = text_next_line(s)) {
-        buf_addf(*s == '-' ? &old : &come, "%.*s\n", (int)strcspn(s, "\n") - 1, s + 1);
-    }
-    if (!old.len || !come.len || !lesson_names(told, old.data, come.data) ||
-        !is_next(f) || comes_back(f)) {
-        return false;
-    }
-    struct lesson_change *c = lesson_add_change(fix, CHANGE_EDIT);
-    const char *part = lesson_failed_part(last_of(f));
-    c->path = xstrndup(part, strcspn(part, BETWEEN_WORDS));
-    c->to = xstrdup(diff);
-    lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
-    return true;
-}
-
-/* Another word for one that the error quotes. */
-static bool explain_lookup(struct lesson *fix, const struct failure *f) {
-    const char *now = lesson_looked_up(f->s, f->last, f->gone);
-    add_command(fix, f, command_part_text(lesson_failed_part(last_of(f))),
-                command_part_text(now));
-    return true;
-}
-
 /* The agent's reason says a name that the change brings or takes away. */
 static bool is_about(const char *cause, const struct lesson *fix) {
     for (size_t i = 0; i < fix->change_count; i++) {
@@ -279,50 +213,49 @@ static bool is_brief(const char *cause, const struct failure *f) {
 
 /* A reason that the error, the change and the agent's voice allow to be told. */
 static bool is_reason(const char *cause, const struct lesson *fix, const struct failure *f) {
-    autofree char *error = lesson_told(f, 0);
+    autofree char *error = lesson_told(f->error);
     size_t ties = (size_t)is_about(cause, fix) + lesson_names_any(error, cause, "");
     return cause[strlen(cause) - 1] != ':' && !strstr(cause, behind_mark(f->error->quote)) && !lesson_is_personal(f->r, cause) &&
            (ties == 2 || (ties == 1 && is_brief(cause, f)));
 }
 
-/* The reason that is told: what the agent said before the change, or behind the proof. */
+/* The reason that is told: what the agent said before the change. */
 static void choose_reason(struct lesson *fix, const struct failure *f) {
     char *reason = fix->cause ? take(fix->cause) : lesson_reason(f, f->gone);
-    if (!reason || !is_reason(reason, fix, f)) {
-        free(reason);
-        reason = reason_behind(f);
-        if (reason && (!is_about(reason, fix) || !is_reason(reason, fix, f))) {
-            free(take(reason));
-        }
+    if (reason && !is_reason(reason, fix, f)) {
+        free(take(reason));
     }
     fix->cause = reason;
 }
 
-/* With nothing but its place to tie it to the error, a change needs the agent's word for it, or
- * to be a command that brings what the failed one works with. */
+/* Lines that only come, further in than an import: nobody sees where. */
+static bool is_lost(const struct lesson_change *c) {
+    return c->kind == CHANGE_EDIT && *c->to == '+' && !strstr(c->to, "\n-") && isspace((unsigned char)c->to[1]);
+}
+
+/* With nothing but its place to tie it to the error, a change needs the agent's word for it, or an error
+ * that quotes something; or it is a command that brings what the failed one works with. */
 static bool is_vouched(const struct lesson *fix, const struct failure *f) {
-    bool ran = fix->changes[0].kind == CHANGE_RUN;
-    return (fix->cause && (ran || is_about(fix->cause, fix))) ||
-           (ran && lesson_suits(f, fix->changes[0].to));
+    const struct lesson_change *c = &fix->changes[0];
+    if (!fix->cause && any_of(i, 0, fix->change_count, is_lost(&fix->changes[i]))) {
+        return false;
+    }
+    bool ran = c->kind == CHANGE_RUN, quotes = strpbrk(f->error->quote, "'\"`") != NULL;
+    return f->least == LINK_NAME || (f->least == LINK_PLACE && (c->kind != CHANGE_EDIT || quotes)) ||
+           (fix->cause && (ran || is_about(fix->cause, fix))) || (ran && lesson_suits(f, c->to));
 }
 
 bool lesson_explain(struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
-    if (f->said) {
-        return !comes_back(f) && lesson_explain_said(fix, f);
-    }
-    autofree char *told = lesson_told(f, f->gone);
+    autofree char *told = lesson_told(f->error);
     bool same = command_same(&failed->command, &now->command);
     bool typed = f->least == LINK_PLACE; /* the command itself says what was changed */
-    autofree char *rewritten = same ? NULL : lesson_rewritten(failed, now);
-    bool explained = f->looked_up                      ? typed && explain_lookup(fix, f)
-                     : same                            ? explain_same(fix, f, told)
-                     : lesson_elsewhere(failed, now)   ? typed && explain_elsewhere(fix, f)
-                     : rewritten ? typed && explain_rewritten(fix, f, f->error->quote, rewritten)
-                                 : explain_like(fix, f, told);
+    bool explained = same                            ? explain_same(fix, f, told)
+                     : lesson_elsewhere(failed, now) ? typed && explain_elsewhere(fix, f)
+                                                     : explain_like(fix, f, told);
     if (!explained || !fix->change_count) {
         return false;
     }
     choose_reason(fix, f);
-    return f->least > LINK_NONE || is_vouched(fix, f);
+    return is_vouched(fix, f);
 }

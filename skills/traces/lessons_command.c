@@ -189,8 +189,10 @@ bool command_only_looks(const char *program, size_t len) {
 }
 
 static bool only_asks(const struct words_of_command *w, size_t at) {
-    bool asks = strings_have(grouped, base_of(w->list[at])) && at + 1 < w->count &&
-                strings_have(asking, w->list[at + 1]);
+    const char *sub = plain_word(w, at + 1);
+    size_t nested = at + 1 + (sub && strcmp(sub, "compose") == 0); /* `docker compose logs` */
+    bool asks = strings_have(grouped, base_of(w->list[at])) && nested < w->count &&
+                strings_have(asking, w->list[nested]);
     return asks || any_of(i, at + 1, w->count, strcmp(w->list[i], "--version") == 0 ||
                                                    strcmp(w->list[i], "--help") == 0);
 }

@@ -82,26 +82,6 @@ static bool is_replaced(const struct failure *f, size_t edit, const char *diff) 
     return false;
 }
 
-static bool is_edit_of(const struct lesson_step *s, const char *path) {
-    return s->kind == STEP_EDIT && strcmp(s->path, path) == 0;
-}
-
-/* A later edit says what all edits of the file came to. */
-static bool is_known_later(const struct failure *f, size_t edit) {
-    const struct lesson_step *list = f->s->list;
-    return any_of(i, edit + 1, f->gone, list[i].shown && is_edit_of(&list[i], list[edit].path));
-}
-
-/* What all edits of a file came to explains an error that was there before them all; of a test
- * it explains nothing. */
-static bool is_whole_story(const struct failure *f, const struct lesson_step *edit) {
-    const struct steps *s = f->s;
-    size_t first = first_of(i, 0, f->gone, is_edit_of(&s->list[i], edit->path));
-    return !lesson_is_test(edit->path) &&
-           any_of(i, 0, first, s->list[i].event != s->list[first].event &&
-                                   lesson_has_error(&s->list[i], f->error->normal));
-}
-
 /* It changes what people read in code. */
 static bool is_remark(const char *diff) {
     bool remark = *diff;
@@ -116,7 +96,7 @@ static bool is_remark(const char *diff) {
 struct edit_scan {
     struct lesson *fix;
     const struct failure *f;
-    char *told; /* of the error, as the agent put it before the present edit */
+    const char *told; /* of the error */
     size_t lines, others; /* edits that nothing ties to the error */
     enum lesson_link best;
     bool said;      /* the error itself names a file */
@@ -132,8 +112,7 @@ static enum lesson_link link_of(const struct edit_scan *e, const struct lesson_s
     }
     enum lesson_link link = lesson_link(failed, e->f->error, e->told, s->path, diff);
     bool asked = failed->command.classes & COMMAND_ASKS; /* a log has the ends of others too */
-    bool bridged = strchr(e->told, '\n')[1] != '\0';
-    return lesson_is_test(s->path) || (asked && !bridged) ? LINK_NONE : link;
+    return lesson_is_test(s->path) || asked ? LINK_NONE : link;
 }
 
 /* The files of the changes so far, with this one. */
@@ -168,21 +147,16 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     const struct lesson_step *s = &e->f->s->list[i];
     autofree char *diff = lesson_changed_lines(e->f->s, i);
     if (!*diff || lesson_is_prose(s->path)) {
-        return *diff || *s->text || is_known_later(e->f, i); /* else nobody knows what it changed */
-    }
-    if (!s->shown && is_known_later(e->f, i)) {
-        return true; /* this one is in what they all came to */
+        return *diff || *s->text; /* else nobody knows what it changed */
     }
     char *reason = lesson_reason(e->f, i);
-    free(e->told);
-    e->told = lesson_told(e->f, i);
     enum lesson_link link = link_of(e, s, diff);
     e->fix->cause = link >= e->f->least && !e->fix->cause ? take(reason) : e->fix->cause;
     free(reason);
     bool test = lesson_is_test(s->path);
     e->asks_else |= test && link == LINK_NONE &&
                     strstr(e->f->error->quote, path_basename(s->path));
-    if (link < e->f->least || (s->shown && !is_whole_story(e->f, s)) || (link == LINK_NONE && (test || lesson_creates(e->f->s, s))) ||
+    if (link < e->f->least || (link == LINK_NONE && (test || lesson_creates(e->f->s, s))) ||
         is_replaced(e->f, i, diff)) {
         e->others += !test;
         return true;
@@ -207,14 +181,14 @@ static bool add_edit(struct edit_scan *e, size_t i) {
 }
 
 bool lesson_add_edits(struct lesson *fix, const struct failure *f) {
-    struct edit_scan e = {.fix = fix, .f = f};
+    autofree char *told = lesson_told(f->error);
+    struct edit_scan e = {.fix = fix, .f = f, .told = told};
     size_t before = fix->change_count;
     bool fits = true;
     for (size_t i = f->last + 1; i < f->gone && fits; i++) {
-        bool shown = f->s->list[i].event == f->s->list[f->last].event; /* the failed line made it */
-        fits = shown || !lesson_is_edit(&f->s->list[i]) || add_edit(&e, i);
+        bool own = f->s->list[i].event == f->s->list[f->last].event; /* the failed line made it */
+        fits = own || !lesson_is_edit(&f->s->list[i]) || add_edit(&e, i);
     }
-    free(e.told);
     if (!fits) {
         return false;
     }

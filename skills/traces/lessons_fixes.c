@@ -29,29 +29,11 @@ static void follow(struct failure *f) {
             f->seen++;
             f->last = i;
             f->gone = 0;
-        } else if (!f->gone && lesson_shows_end(&f->s->list[f->last], s, f->error->quote)) {
+        } else if (!f->gone && lesson_shows_end(&f->s->list[f->last], s)) {
             f->gone = i;
         }
         if (!s->failed && f->gone) {
             f->success = i;
-            return;
-        }
-    }
-}
-
-/* As follow(), to the end of a command in which a word was replaced by one looked up. */
-static void follow_lookup(struct failure *f) {
-    const struct steps *s = f->s;
-    for (size_t i = f->last + 1; i < s->count && i < f->last + LESSONS_REACH; i++) {
-        const struct lesson_step *e = &s->list[i];
-        bool run = step_is_run(e) && e->command.count;
-        if (run && !f->gone && lesson_looked_up(s, f->last, i)) {
-            f->gone = i;
-        }
-        if (run && f->gone && !e->failed &&
-            (i == f->gone || lesson_is_rerun(&s->list[f->gone], e))) {
-            f->success = i;
-            f->looked_up = true;
             return;
         }
     }
@@ -115,7 +97,7 @@ static bool is_shared(const struct lesson_change *c, char mark, const struct ste
                       bool (*shares)(const char *, char, const char *, char)) {
     for (size_t i = from; c->path && i < end; i++) {
         const struct lesson_step *e = &s->list[i];
-        autofree char *diff = lesson_is_edit(e) && !e->shown && strcmp(e->path, c->path) == 0
+        autofree char *diff = lesson_is_edit(e) && strcmp(e->path, c->path) == 0
                                   ? lesson_changed_lines(s, i)
                                   : NULL;
         if (diff && shares(c->to, mark, diff, other_mark)) {
@@ -327,7 +309,7 @@ static bool is_understood(const struct failure *f, const struct lesson *fix) {
         lines += text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n');
     }
     const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
-    return f->said || lesson_is_telling(f->error->quote) ||
+    return lesson_is_telling(f->error->quote) ||
            (fix->cause && lines <= MAX_OWN && command_same(&failed->command, &now->command));
 }
 
@@ -375,13 +357,12 @@ static bool tell(struct lessons *l, struct lesson *fix, const struct failure *f)
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
     if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
-        comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) ||
-        lesson_is_advised(fix, failed->output) || !lesson_is_proven(fix, f)) {
+        comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }
     lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);
     fix->key = xstrdup(f->error->normal);
-    fix->quote = lesson_whole_quote(f->r, fix, last_quote(f), failed->output);
+    fix->quote = xstrdup(last_quote(f));
     fix->context = part_text(failed, failed);
     fix->verified_by = part_text(failed, success);
     add_check(l, f->s, success, fix);
@@ -433,13 +414,6 @@ static void tell_failures(struct lessons *l, struct failure *list, size_t count)
                                   add_fix(l, &list[k]));
         }
     }
-    bool any = any_of(k, 0, count, told[k]);
-    for (size_t k = 0; k < count && !any; k++) {
-        struct failure said = {.s = list[k].s, .r = list[k].r, .error = list[k].error,
-                               .last = list[k].first, .seen = 1, .said = true};
-        follow(&said);
-        any = said.success && add_fix(l, &said);
-    }
 }
 
 /* Several errors of one run that went away together are one lesson: that of the error which
@@ -456,9 +430,6 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
             continue;
         }
         follow(&f);
-        if (!f.success && !f.gone) {
-            follow_lookup(&f);
-        }
         list[count++] = f;
     }
     tell_failures(l, list, count);
@@ -480,7 +451,7 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
         if (step_may_fail(step) && step->failed && step->command.count && step->output) {
             find_fix(l, s, i, r);
             if (failures++ < MAX_FAILURES) { /* each is compared word by word with 16 later runs */
-                lessons_find_usage(l, s, i, r);
+                lessons_find_usage(l, s, i);
             }
         }
     }

@@ -116,7 +116,6 @@ struct lesson_step {
     char *options; /* RUN: how it was to be run; or NULL */
     bool is_diff, done, failed, refused;
     bool stated; /* RUN: the recording states how it ended, and nothing masks it */
-    bool shown; /* EDIT: the text is what all edits of the file came to */
     struct command command; /* RUN */
     struct lesson_error errors[STEP_MAX_ERRORS];
     size_t error_count;
@@ -129,8 +128,6 @@ struct steps {
 void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
                 struct lesson_reader *r);
 void steps_finish(struct steps *s);
-/* Gives unknown edits before the step what a diff that it shows says (lessons_shown.c). */
-void lessons_learn_shown(struct steps *s, size_t at);
 /* Whether it is a command that does more than read, and that ran to its end. */
 bool step_is_run(const struct lesson_step *s);
 /* The same, or one that asks a program: what fails for both says why. */
@@ -159,33 +156,15 @@ void lessons_find_fixes(struct lessons *l, const struct steps *s,
 #define LESSONS_MAX_FIXES 60u
 /* The same letters again: lessons_again.c. */
 void lessons_find_again(struct lessons *l, const struct steps *s, size_t at);
-/* lessons_alike.c: the words of a part. Whether b does what a was to do without a's word at `at`, which
- * the error names; key: a's program; next: nothing else passed in between. */
-bool lesson_is_without(const char *quote, const char *key, const struct word_list *a, size_t at,
-                       const struct word_list *b, bool next);
-/* The word stands in quotes, before a colon or at the end. */
-bool lesson_is_named(const char *quote, const char *word);
-bool lesson_is_wrapped(const char *quote, const char *from, const char *to);
-/* The same with another name for what the error names, one of which is part of the other:
- * `cp a repo-api-1:/b` and `cp a api:/b`. */
-bool lesson_is_renamed(const char *quote, const char *from, const char *to);
-/* What another program was to find, which the error names, by its path: `npx tsc -b` and `./bin/tsc -b`. */
-bool lesson_is_run_by_path(const char *quote, const char *from, const char *to);
-bool lesson_adds_hinted(const struct lesson_step *failed, const char *from, const char *to);
-bool lesson_adds_options(const char *from, const char *to);
-const char *lesson_behind_settings(const char *part);
 bool lesson_is_path(const char *word, size_t len);
-bool command_is_alike(const struct command *failed, const struct command *now);
 /* Another command in the place of a failed one that nothing else explains: lessons_usage.c. */
-void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at,
-                        const struct lesson_reader *r);
+void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at);
 /* A part of the line goes on in the background: "&", but neither "&&" nor "2>&1". */
 bool lesson_goes_on(const char *text);
 /* No filter chooses among the lines of its output but the end or the beginning. */
 bool lesson_shows_all(const struct lesson_step *run);
 /* Its end, the line gone, cannot be hidden where its beginning was not. */
-bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later,
-                      const char *line);
+bool lesson_shows_end(const struct lesson_step *failed, const struct lesson_step *later);
 
 /* What ties a change to an error. */
 enum lesson_link {
@@ -203,8 +182,6 @@ struct failure {
     size_t last;    /* the last one */
     size_t gone;    /* the first run without it; 0 = none */
     size_t success; /* 0 = none */
-    bool looked_up; /* gone is lesson_looked_up's */
-    bool said;      /* the agent's words alone must explain it */
     enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
 };
@@ -212,18 +189,9 @@ struct failure {
  * in words that the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
 const char *lesson_failed_part(const struct lesson_step *s);
-/* The lines "-old" and "+new" of the later command, if it is the failed one with a few of
- * many lines changed (an inline program, a script typed into the shell); or NULL. */
-char *lesson_rewritten(const struct lesson_step *failed, const struct lesson_step *later);
-/* The failed command with what ran it in front, which was not found and which the later
- * one does without: "timeout 8 make". Or NULL. */
-char *lesson_wrapped(const struct lesson_step *failed, const struct lesson_step *later);
 /* The failed program run from another path, if the error was that it was not found. */
 const char *lesson_elsewhere(const struct lesson_step *failed,
                              const struct lesson_step *later);
-/* The later command with another word in the place of one that the error quotes, which a
- * command in between had printed: what was looked up. Or NULL. */
-const char *lesson_looked_up(const struct steps *s, size_t failed, size_t later);
 /* The failed command in the later line, or the nearest part of that line. */
 const char *lesson_rerun_part(const struct lesson_step *failed,
                               const struct lesson_step *later);
@@ -258,8 +226,6 @@ struct lesson_change *lesson_add_change(struct lesson *fix, enum lesson_change_k
  * is too much to explain anything. */
 bool lesson_add_edits(struct lesson *fix, const struct failure *f);
 bool lesson_add_runs(struct lesson *fix, const struct failure *f, const char *told);
-/* What the line that passed runs before the command. */
-void lesson_add_front(struct lesson *fix, const struct failure *f, const char *told);
 /* The one command in between, if it brings or starts something, or the error names it. */
 bool lesson_add_only_run(struct lesson *fix, const struct failure *f, const char *told);
 /* The part brings something: `pip install httpx`. */
@@ -271,31 +237,18 @@ bool lesson_suits(const struct failure *f, const char *command);
 bool lesson_explain(struct lesson *fix, const struct failure *f);
 /* Whether its end proves it: what is told is all that was done (lessons_proof.c). */
 bool lesson_is_proven(const struct lesson *fix, const struct failure *f);
-/* The same from the agent's words alone, where they name the change (lessons_said.c). */
-bool lesson_explain_said(struct lesson *fix, const struct failure *f);
-/* The names of a text that only code has, a line each. */
-char *lesson_technical(const char *text);
 /* Whether a reader sees what was changed: both sides of it, and few lines. */
 bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
 /* What stands in quotes, a line each (lessons_names.c). */
 char *lesson_quoted(const char *text);
-/* The option or address of the command which a shell took for a pattern of file names, with which its
- * complaint ends: "zsh: no matches found: --include=*.x". Or NULL. */
-char *lesson_unmatched(const char *text, const char *line, size_t len);
-/* All that comes stands in the failed run's output: who reads that knows it (lessons_quote.c). */
-bool lesson_is_advised(const struct lesson *fix, const char *output);
-/* An error's line that names nothing, with the one behind it that says what the changes say. */
-char *lesson_whole_quote(const struct lesson_reader *r, const struct lesson *fix, const char *quote,
-                         const char *output);
 /* A line that comes hides an error, or what reports it: it is still there. */
 bool lesson_silences(const struct lesson_reader *r, const struct lesson *fix);
 bool lesson_is_prose(const char *path); /* a file for people */
 bool lesson_is_test(const char *path); /* it states what is demanded */
 /* The agent's reason in its last turns before the step, or NULL. */
 char *lesson_reason(const struct failure *f, size_t before);
-/* The error, and behind it the code that the agent named before the step in sentences that share
- * a name with the error: a bridge to the change. 0: the error alone. */
-char *lesson_told(const struct failure *f, size_t before);
+/* The error without words that tie nothing and without the files of its place. */
+char *lesson_told(const struct lesson_error *error);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);

@@ -1,5 +1,5 @@
-/* What ties a change to an error: a name or a version that the error, or the agent's reason,
- * says and the change brings or takes away; or the place that the error tells. */
+/* What ties a change to an error: a name that the error says and the change brings or takes away; or the
+ * place that the error tells. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
@@ -29,29 +29,6 @@ char *lesson_reason(const struct failure *f, size_t before) {
     return NULL;
 }
 
-/* Names that only code has: in backticks, or with marks, digits or capitals within. */
-static void add_technical(struct buf *out, const char *text) {
-    bool quoted = false;
-    for (const char *at = text; *at;) {
-        size_t len = strcspn(at, " `");
-        bool odd = any_of(i, 1, len, strchr("_./:-", at[i]) || isdigit((unsigned char)at[i]) ||
-                                         isupper((unsigned char)at[i]));
-        if (len && (quoted || odd)) {
-            buf_addf(out, "%.*s\n", (int)len, at);
-        }
-        at += len;
-        quoted ^= *at == '`';
-        at += *at != '\0';
-    }
-}
-
-char *lesson_technical(const char *text) {
-    struct buf out = BUF_INIT(MAX_NAMES);
-    buf_adds(&out, "");
-    add_technical(&out, text);
-    return buf_detach(&out);
-}
-
 /* Both errors and any code say it. */
 static bool is_common(const char *word, size_t len) {
     char small[COMMON_WORD + 1] = {0};
@@ -76,35 +53,9 @@ static void add_unplaced(struct buf *out, const char *quote) {
     buf_adds(out, "\n");
 }
 
-/* The names of each sentence of a turn that shares one with the error. */
-static void add_said(struct buf *out, const char *said, const char *error) {
-    for (size_t len; *said; said += len) {
-        said += strspn(said, " \t\n");
-        len = lesson_sentence(said);
-        autofree char *sentence = xstrndup(said, len);
-        if (lesson_names(error, sentence, "")) {
-            add_technical(out, sentence);
-        }
-    }
-}
-
-char *lesson_told(const struct failure *f, size_t before) {
+char *lesson_told(const struct lesson_error *error) {
     struct buf out = BUF_INIT(16u << 10);
-    add_unplaced(&out, f->error->quote);
-    autofree char *error = xstrdup(out.data);
-    size_t turns = 0;
-    if (f->s->list[f->last].error_count > 1) { /* which one each sentence is about is not sure */
-        autofree char *reason = before ? lesson_reason(f, before) : NULL;
-        add_said(&out, reason ? reason : "", f->error->quote);
-        return buf_detach(&out);
-    }
-    for (size_t i = before; i > f->last + 1 && turns < REASON_TURNS; i--) {
-        const struct lesson_step *s = &f->s->list[i - 1];
-        if (s->kind == STEP_SAY) {
-            add_said(&out, s->text, error);
-            turns++;
-        }
-    }
+    add_unplaced(&out, error->quote);
     return buf_detach(&out);
 }
 
@@ -159,22 +110,6 @@ char *lesson_differing(const char *diff) {
     return buf_detach(&out);
 }
 
-/* "1.25" and "1.25.0". */
-static bool names_version(const char *told, const char *names) {
-    for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ') {
-        size_t len = strcspn(at, " ");
-        for (const char *in = told; memchr(at, '.', len) && *in;) {
-            size_t n = token_length(in), least = n < len ? n : len;
-            bool same = n && memchr(in, '.', n) && memcmp(in, at, least) == 0;
-            if (same && (n == len || (n > len ? in[len] : at[n]) == '.')) {
-                return true;
-            }
-            in += n ? n : 1;
-        }
-    }
-    return false;
-}
-
 /* How far the file's name is from the error in the output, where it is nearer than to any
  * other error; SIZE_MAX: it is not. */
 static size_t place_distance(const struct lesson_step *failed, size_t error, const char *name) {
@@ -198,36 +133,13 @@ static size_t place_distance(const struct lesson_step *failed, size_t error, con
     return best;
 }
 
-/* Both sides of the change have a name of code that the error quotes: its lines are written otherwise. */
-static bool rewrites_quoted(const char *quote, const char *diff) {
-    autofree char *quoted = lesson_quoted(quote);
-    for (const char *at = quoted; *at; at = text_next_line(at)) {
-        autofree char *name = xstrndup(at, strcspn(at, "\n"));
-        size_t len = strlen(name);
-        bool code = len && token_length(name) == len &&
-                    any_of(i, 1, len, isupper((unsigned char)name[i]) || name[i] == '_');
-        bool gone = false, come = false;
-        for (const char *line = diff; code && *line; line = text_next_line(line)) {
-            autofree char *text = xstrndup(line, strcspn(line, "\n"));
-            bool has = lesson_has_word(text + 1, name);
-            gone |= has && *text == '-';
-            come |= has && *text == '+';
-        }
-        if (gone && come) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum lesson_link lesson_link(const struct lesson_step *failed, const struct lesson_error *error,
                              const char *told, const char *path, const char *diff) {
     const char *base = path_basename(path);
     size_t index = first_of(i, 0, failed->error_count,
                             strcmp(failed->errors[i].normal, error->normal) == 0);
     autofree char *names = lesson_differing(diff);
-    if (lesson_names(told, names, failed->text) || names_version(told, names) ||
-        rewrites_quoted(error->quote, diff)) {
+    if (lesson_names(told, names, failed->text)) {
         return LINK_NAME;
     }
     bool here = *base && (strstr(failed->text, base) || strstr(error->quote, base) ||

@@ -110,22 +110,3 @@ char *lesson_quoted(const char *text) {
     }
     return buf_detach(&out);
 }
-
-/* The word stands between blanks, in no quotes. */
-static bool has_bare_word(const char *text, const char *word) {
-    size_t len = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)); at += len) {
-        if (at > text && at[-1] == ' ' && (!at[len] || strchr(" \n", at[len]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-char *lesson_unmatched(const char *text, const char *line, size_t len) {
-    const char *blank = memrchr(line, ' ', len);
-    bool says = blank && blank > line && blank[-1] == ':' && (size_t)(blank - line) + 1 < len;
-    autofree char *word = says ? xstrndup(blank + 1, len - (size_t)(blank + 1 - line)) : xstrdup("");
-    bool file = *word != '-' && !strstr(word, "://"); /* it may be meant, and there is none */
-    return !file && strpbrk(word, "*?[") && has_bare_word(text, word) ? take(word) : NULL;
-}

@@ -6,6 +6,8 @@
 #include "base/pattern.h"
 #include "base/text.h"
 
+#define LEAST_ADVISED 8u /* bytes of a line that nothing else is spelt like */
+
 static bool is_told(const struct lesson *fix, const struct lesson_step *s) {
     return list_any(e, fix->evidence.list, fix->evidence.count,
                     e->role == EVIDENCE_CHANGE && e->event == s->event);
@@ -97,6 +99,38 @@ static bool drops_option(const struct failure *f) {
     return false;
 }
 
+/* The text is a line of the output, behind a mark of the compiler's, "12 + " or "+ ". */
+static bool shows_line(const char *output, const char *text) {
+    for (const char *at = output; (at = strstr(at, text)); at += strlen(text)) {
+        const char *from = at, *end = at + strlen(text);
+        while (from > output && from[-1] != '\n') {
+            from--;
+        }
+        from += strspn(from, " \t0123456789|+");
+        if (from == at && strchr("\r\n", *end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The program itself had told the remedy. */
+static bool is_advised(const struct lesson *fix, const char *output) {
+    size_t lines = 0;
+    for (size_t i = 0; i < fix->change_count && output; i++) {
+        const struct lesson_change *c = &fix->changes[i];
+        for (const char *line = c->path ? c->to : ""; *line; line = text_next_line(line)) {
+            autofree char *text = lesson_cut(line + 1, strcspn(line, "\n") - 1, LESSON_MAX_LINE);
+            bool comes = *line == '+' && *text;
+            if (!c->path || (comes && (strlen(text) < LEAST_ADVISED || !shows_line(output, text)))) {
+                return false;
+            }
+            lines += comes;
+        }
+    }
+    return lines > 0;
+}
+
 static size_t count_silencing(const struct lesson_reader *r, const char *diff, char mark) {
     size_t count = 0;
     for (; *diff; diff = text_next_line(diff)) {
@@ -118,5 +152,5 @@ bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
             return false;
         }
     }
-    return !is_brought(fix, f) && !ends_alike(f);
+    return !is_brought(fix, f) && !ends_alike(f) && !is_advised(fix, f->s->list[f->last].output);
 }

@@ -41,28 +41,6 @@ static bool is_check(const struct failure *f, const struct lesson_step *run) {
     return ran;
 }
 
-/* So much was run in between that a name in common may be chance. */
-static bool is_crowded(const struct failure *f) {
-    size_t runs = 0;
-    for (size_t i = f->last + 1; i < f->gone; i++) {
-        const struct lesson_step *s = &f->s->list[i];
-        runs += step_is_run(s) && s->command.count;
-    }
-    return runs > MAX_BETWEEN;
-}
-
-/* What the error quotes is within what is brought: 'yaml' in pyyaml. */
-static bool is_within(const char *told, const char *brings) {
-    for (const char *at = told; (at = strpbrk(at, "'\"`")); at++) {
-        size_t len = strspn(at + 1, LETTERS_AND_DIGITS "_-.");
-        autofree char *word = xstrndup(at + 1, len);
-        if (at[1 + len] == *at && len >= LEAST_WITHIN && strcasestr(brings, word)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The error says what it brings; modules and packages differ in their marks. */
 static bool is_named_run(const char *part, const char *told) {
     const char *brings = provided(part);
@@ -70,8 +48,7 @@ static bool is_named_run(const char *part, const char *told) {
     for (char *c = module; (c = strchr(c, '-')); c++) {
         *c = '_';
     }
-    return brings && (lesson_names_any(told, brings, "") || lesson_names_any(told, module, "") ||
-                      is_within(told, brings));
+    return brings && (lesson_names_any(told, brings, "") || lesson_names_any(told, module, ""));
 }
 
 /* The output of the failure says to run it: `npm pkg set type="module"`. */
@@ -107,7 +84,7 @@ static bool may_be_told(const struct failure *f, const struct lesson_step *s) {
 }
 
 bool lesson_add_runs(struct lesson *fix, const struct failure *f, const char *told) {
-    for (size_t i = f->last + 1; i < f->gone && !is_crowded(f); i++) {
+    for (size_t i = f->last + 1; i < f->gone; i++) {
         const struct lesson_step *s = &f->s->list[i];
         for (size_t k = 0; may_be_told(f, s) && k < s->command.count; k++) {
             if (!is_tied(f, s->command.parts[k], told)) {
@@ -121,22 +98,6 @@ bool lesson_add_runs(struct lesson *fix, const struct failure *f, const char *to
         }
     }
     return true;
-}
-
-void lesson_add_front(struct lesson *fix, const struct failure *f, const char *told) {
-    const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->gone];
-    const char *same = command_same(&failed->command, &now->command);
-    for (size_t i = 0; i < now->command.count && now->command.parts[i] != same; i++) {
-        const char *part = now->command.parts[i];
-        autofree char *text = command_part_text(part);
-        bool ran = any_of(k, 0, failed->command.count,
-                          strcmp(failed->command.parts[k], part) == 0);
-        bool does = !ran && strlen(text) <= MAX_RUN && !command_part_holds_prose(part);
-        if (does && fix->change_count < LESSON_MAX_CHANGES && is_tied(f, part, told)) {
-            lesson_add_change(fix, CHANGE_RUN)->to = take(text);
-            lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
-        }
-    }
 }
 
 bool lesson_brings(const struct lesson_step *run) {

@@ -194,8 +194,7 @@ static bool only_complains(const struct lesson_step *s) {
     for (const char *line = s->output; *line; line = text_next_line(line), lines++) {
         autofree char *name = xstrndup(line, strcspn(line, ": \n"));
         bool git = strcmp(name, "fatal") == 0 && lesson_has_word(s->text, "git");
-        autofree char *pattern = lesson_unmatched(s->text, line, strcspn(line, "\n"));
-        bool says = line[strlen(name)] == ':' && (git || pattern || was_typed(s->text, name));
+        bool says = line[strlen(name)] == ':' && (git || was_typed(s->text, name));
         if (!says || lines == MAX_COMPLAINTS) {
             return false;
         }
@@ -341,9 +340,6 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
     g.states_success = passed > silent;
     for (size_t i = 0; i < trace->count && !work_is_stopped(); i++) {
         add_event(&g, i);
-    }
-    for (size_t i = 0; i < ret->count; i++) {
-        lessons_learn_shown(ret, i);
     }
 }
 

@@ -75,6 +75,11 @@ static size_t home_at(const char *s) {
     return strncmp(s, "/root", 5) == 0 && ends_path(s[5]) ? 5 : 0;
 }
 
+/* What ends the name of a file too: "@" and "(" may begin one. */
+static bool ends_name(char c) {
+    return c == '\0' || strchr(" \t\n\"'`:;,)]}>|&", c);
+}
+
 static bool is_slash(char c) {
     return c == '/' || c == '\\';
 }
@@ -134,7 +139,7 @@ static void shorten_paths(struct buf *out, const char *text, const char *cwd) {
         buf_add(out, from, (size_t)(at - from));
         if (home) {
             buf_adds(out, "~");
-        } else if (!is_slash(at[here - 1]) || ends_path(at[here])) {
+        } else if (!is_slash(at[here - 1]) || ends_name(at[here])) {
             buf_adds(out, ".");
         }
         at += here + home;

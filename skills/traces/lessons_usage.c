@@ -1,169 +1,196 @@
-/* Another command in the place of one that failed: it serves the same end, passed soon after, and
- * is without what the error names: an option, a script, a program that is not there; or it is the
- * very command within another, or with settings in front. */
+/* Another command in the place of one that failed: the next one that passed does without what the error
+ * names, an option or a program that is not there, and keeps the rest. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/find.h"
-#include "base/text.h"
 
 #include <ctype.h>
 
-#define REACH 16u      /* steps until another one passes */
-#define MAX_OTHERS 1u  /* commands of another end that pass in between */
-#define MAX_TYPED 300u /* bytes of a command that is told */
-#define MAX_TRIED 3u
-#define MAX_TURN 600u    /* bytes of a turn that says little else */
-#define LEAST_ID 8u      /* bytes of a word that only a listing knows */
-#define LEAST_FAILED 3u  /* runs, where nothing but settings differ from one that passed */
+#define REACH 16u        /* steps until another one passes */
+#define MAX_TYPED 300u   /* bytes of a command that is told */
+#define LEAST_CONTENT 3u /* letters of a word that tells what a command is for */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 struct usage {
     const struct steps *s;
-    const struct lesson_reader *r;
     size_t at, end;        /* the failed run and the one that passed */
     const char *from, *to; /* their parts */
-    const char *program;   /* of the first, with its own command: "npm run lint" */
-    bool single; /* the later part stands for its whole line, all of which is changed alike */
-    size_t lister;     /* the step of `front` that printed an id, with which `to` passed; or 0 */
-    const char *front; /* what the later line ran before the very part; or NULL */
     const struct lesson_error *error;
-    const char *tried[MAX_TRIED]; /* parts that failed in between */
-    size_t tried_count;
 };
 
-/* --- what the error names --- */
+/* --- words --- */
 
-static const struct lesson_error *error_naming(const struct lesson_step *run, const char *word) {
-    return list_find(e, run->errors, run->error_count, lesson_is_named(e->quote, word));
+static bool is_setting(const char *word, size_t len) {
+    const char *eq = memchr(word, '=', len);
+    return eq && eq > word && !memchr(word, '-', (size_t)(eq - word));
 }
 
-/* It failed each time with other settings or none, and then passed. */
-static bool is_set_at_last(const struct usage *u) {
-    size_t failed = 0;
-    bool other = strcmp(lesson_behind_settings(u->from), lesson_behind_settings(u->to)) != 0 ||
-                 strcmp(u->from, u->to) == 0 || lesson_behind_settings(u->to) == u->to;
-    for (size_t i = u->at; i < u->end && !other; i++) {
-        const struct lesson_step *e = &u->s->list[i];
-        bool run = step_is_run(e) && e->command.count;
-        bool same = run && strcmp(lesson_behind_settings(lesson_failed_part(e)), lesson_behind_settings(u->to)) == 0;
-        failed += same && e->failed;
+/* Behind settings and `sudo`. */
+static size_t program_at(const struct word_list *l) {
+    return first_of(i, 0, l->count,
+                    !is_setting(l->words[i], l->lens[i]) &&
+                        !(l->lens[i] == 4 && memcmp(l->words[i], "sudo", 4) == 0));
+}
+
+bool lesson_is_path(const char *word, size_t len) {
+    return memchr(word, '/', len) || memchr(word, '\\', len);
+}
+
+/* Neither an option nor a number: it tells what the command is for. */
+static bool is_content(const char *word, size_t len) {
+    return len >= LEAST_CONTENT && *word != '-' && !is_setting(word, len) &&
+           any_of(i, 0, len, isalpha((unsigned char)word[i]));
+}
+
+/* What is behind the folders. */
+static void base_of(const char **word, size_t *len) {
+    while (*len && (*word)[*len - 1] == '/') {
+        --*len;
     }
-    return !other && failed >= LEAST_FAILED;
+    const char *slash = memrchr(*word, '/', *len);
+    *len -= slash ? (size_t)(slash + 1 - *word) : 0;
+    *word = slash ? slash + 1 : *word;
 }
 
-/* A short turn in between names in code what the error says and what differs. */
-static bool says_both(const struct usage *u, const char *differs) {
-    const struct lesson_step *failed = &u->s->list[u->at];
-    for (size_t i = u->end; i > u->at + 1; i--) {
-        const struct lesson_step *e = &u->s->list[i - 1];
-        bool brief = e->kind == STEP_SAY && strlen(e->text) <= MAX_TURN;
-        autofree char *names = brief ? lesson_technical(e->text) : xstrdup("");
-        if (lesson_names(u->error->quote, names, failed->text) && lesson_names(names, differs, failed->text)) {
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The text has the word between other marks. */
+static bool has_within(const char *text, size_t text_len, const char *word, size_t len) {
+    const char *end = text + text_len;
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), word, len)); at++) {
+        if ((at == text || !is_letter(at[-1])) && (at + len == end || !is_letter(at[len]))) {
             return true;
         }
     }
     return false;
 }
 
-static bool has_part(const struct command *c, const char *part) {
-    return any_of(i, 0, c->count, strcmp(c->parts[i], part) == 0);
+/* The list has the word, or its last part within another: "test_runner" for "tests/test_runner/". */
+static bool keeps(const struct word_list *l, const char *word, size_t len) {
+    base_of(&word, &len);
+    return any_of(i, 0, l->count,
+                  !memchr(l->words[i], ' ', l->lens[i]) &&
+                      has_within(l->words[i], l->lens[i], word, len));
 }
 
-/* The last part of the failed line that the later one has too, from there on. Or NULL. */
-static const char *last_common(const struct command *failed, const struct command *now, size_t from) {
-    for (size_t p = failed->count; p > 0; p--) {
-        if (any_of(q, from, now->count, strcmp(now->parts[q], failed->parts[p - 1]) == 0)) {
-            return failed->parts[p - 1];
+/* Of the words [from, end) that tell what a command is for, how many the other has; 0 too if it lacks
+ * one that is a path, or most of them. */
+static size_t count_kept(const struct word_list *a, size_t from, const struct word_list *b, size_t *ret_of) {
+    size_t kept = 0;
+    *ret_of = 0;
+    for (size_t i = from; i < a->count; i++) {
+        bool content = is_content(a->words[i], a->lens[i]);
+        bool keeps_it = content && keeps(b, a->words[i], a->lens[i]);
+        if (content && !keeps_it && lesson_is_path(a->words[i], a->lens[i])) {
+            return 0; /* it is for less */
         }
+        *ret_of += content;
+        kept += keeps_it;
     }
-    return NULL;
+    return 2 * kept >= *ret_of ? kept : 0;
 }
 
-/* What the later line runs before the very part, and the agent's turn explains. */
-static bool finds_front(struct usage *u, const struct lesson_step *now) {
-    const struct lesson_step *failed = &u->s->list[u->at];
-    for (size_t k = 0; k < failed->error_count; k++) {
-        u->error = &failed->errors[k];
-        for (size_t i = 0; i + 1 < now->command.count; i++) {
-            const char *part = now->command.parts[i];
-            u->from = last_common(&failed->command, &now->command, i + 1);
-            u->to = u->front = part;
-            if (u->from && !has_part(&failed->command, part) && says_both(u, part)) {
-                return true;
-            }
+static bool has_very_word(const struct word_list *l, const char *word, size_t len) {
+    return any_of(i, 0, l->count, l->lens[i] == len && memcmp(l->words[i], word, len) == 0);
+}
+
+/* --- what the error names --- */
+
+/* The program itself says it, "pg_ctl: …": it is there. */
+static bool speaks(const char *quote, const char *program, size_t len) {
+    base_of(&program, &len);
+    size_t first = strcspn(quote, ": ");
+    const char *name = quote;
+    base_of(&name, &first);
+    return first == len && memcmp(name, program, len) == 0;
+}
+
+/* It stands in quotes, before a colon or at the end: `unknown option "-x"`, "not found: python". */
+static bool is_named(const char *quote, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = quote; len && (at = strstr(at, word)); at += len) {
+        const char *end = at + len;
+        bool whole = (at == quote || (!is_letter(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
+                     !is_letter(*end) && *end != '-';
+        bool opened = at > quote && strchr("'\"`", at[-1]);
+        bool last = *end == ':' && !end[1 + strcspn(end + 1, ":'\"`")];
+        if (whole && (opened || last || (*end && strchr("'\"`", *end)) || !end[strcspn(end, LETTERS)])) {
+            return true;
         }
     }
-    u->front = NULL;
     return false;
+}
+
+static bool same_program(const struct word_list *a, const struct word_list *b) {
+    size_t x = program_at(a), y = program_at(b);
+    return x < a->count && y < b->count && a->lens[x] == b->lens[y] &&
+           memcmp(a->words[x], b->words[y], a->lens[x]) == 0;
+}
+
+/* "python3" for "python". */
+static bool has_prefix(const char *word, size_t len, const char *begin, size_t begin_len) {
+    return len > begin_len && memcmp(word, begin, begin_len) == 0;
+}
+
+/* A program that the error names is not run: what it was given is, or a program of its name. */
+static bool replaces_program(const struct word_list *a, size_t at, const struct word_list *b) {
+    size_t of, kept = count_kept(a, at + 1, b, &of);
+    size_t to = program_at(b);
+    const char *name = a->words[at], *now = to < b->count ? b->words[to] : "";
+    size_t len = a->lens[at], now_len = to < b->count ? b->lens[to] : 0;
+    bool wrong_place = lesson_is_path(name, len) && lesson_is_path(now, now_len);
+    if (wrong_place) {
+        return false;
+    }
+    return of ? kept > 0 : keeps(b, name, len) || has_prefix(now, now_len, name, len);
+}
+
+/* What the error names is not in the command that passed, and the rest is. */
+static bool is_without(const char *quote, const struct word_list *a, size_t at, const struct word_list *b) {
+    const char *word = a->words[at];
+    size_t len = a->lens[at], program = program_at(a), of;
+    if (has_very_word(b, word, len) || memchr(word, '\n', len) || speaks(quote, word, len)) {
+        return false;
+    }
+    if (at == program) {
+        return replaces_program(a, at, b);
+    }
+    size_t kept = count_kept(a, program + 1, b, &of);
+    return *word == '-' && (of ? kept == of : same_program(a, b)); /* without a value it is for more */
 }
 
 /* --- the two runs --- */
 
 /* The error of the failed run, whose word the later part is without. */
-static bool finds_named(struct usage *u, const char *from, const char *to, bool next) {
+static bool finds_named(struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at];
     struct word_list a, b;
-    list_words(&a, from);
-    list_words(&b, to);
+    list_words(&a, u->from);
+    list_words(&b, u->to);
     for (size_t i = 0; i < a.count; i++) {
         autofree char *word = xstrndup(a.words[i], a.lens[i]);
-        const struct lesson_error *e = a.lens[i] > 1 ? error_naming(failed, word) : NULL;
-        u->error = e;
-        if (e && lesson_is_without(e->quote, u->program, &a, i, &b, next)) {
+        u->error = a.lens[i] > 1 ? list_find(e, failed->errors, failed->error_count, is_named(e->quote, word)) : NULL;
+        if (u->error && is_without(u->error->quote, &a, i, &b)) {
             return true;
-        }
-    }
-    return false;
-}
-
-/* The same part with another name in it, or run by its path. */
-static bool finds_same(struct usage *u, const struct lesson_step *now) {
-    const struct lesson_step *failed = &u->s->list[u->at];
-    for (size_t k = 0; k < failed->command.count; k++) {
-        for (size_t i = 0; i < now->command.count; i++) {
-            u->from = failed->command.parts[k];
-            u->to = now->command.parts[i];
-            u->program = failed->command.keys[k];
-            u->error = list_find(e, failed->errors, failed->error_count,
-                                 lesson_is_renamed(e->quote, u->from, u->to) ||
-                                     lesson_is_run_by_path(e->quote, u->from, u->to));
-            if (u->error) {
-                u->single = lesson_is_renamed(u->error->quote, u->from, u->to);
-                return true;
-            }
         }
     }
     return false;
 }
 
 /* The part that failed, and the one of the later run that took its place. */
-static bool finds_parts(struct usage *u, const struct lesson_step *now, bool next) {
-    const struct lesson_step *failed = &u->s->list[u->at];
-    for (size_t k = failed->command.count; k > 0; k--) {
-        u->from = failed->command.parts[k - 1];
-        u->program = failed->command.keys[k - 1];
-        for (size_t i = 0; i < now->command.count; i++) {
-            u->to = now->command.parts[i];
+static bool finds_parts(struct usage *u) {
+    const struct command *failed = &u->s->list[u->at].command, *now = &u->s->list[u->end].command;
+    for (size_t k = failed->count; k > 0; k--) {
+        u->from = failed->parts[k - 1];
+        for (size_t i = 0; i < now->count; i++) {
+            u->to = now->parts[i];
             if (strlen(u->from) <= MAX_TYPED && strlen(u->to) <= MAX_TYPED &&
-                strcmp(u->from, u->to) != 0 && finds_named(u, u->from, u->to, next)) {
+                strcmp(u->from, u->to) != 0 && finds_named(u)) {
                 return true;
             }
-        }
-    }
-    if (next && (finds_same(u, now) || finds_front(u, now))) {
-        return true;
-    }
-    u->from = lesson_failed_part(failed);
-    u->program = failed->command.keys[failed->command.count - 1];
-    u->error = &failed->errors[0];
-    for (size_t i = 0; i < now->command.count; i++) {
-        u->to = now->command.parts[i];
-        bool varied = next && strcmp(u->program, now->command.keys[i]) == 0 && lesson_adds_options(u->from, u->to) &&
-                      says_both(u, u->to);
-        if ((next && lesson_is_wrapped(u->error->quote, u->from, u->to)) || (next && lesson_adds_hinted(failed, u->from, u->to)) || varied ||
-            is_set_at_last(u)) {
-            return true;
         }
     }
     return false;
@@ -175,116 +202,23 @@ static bool complains_alike(const struct lesson_step *run, const char *quote) {
     return quote[len] && any_of(i, 0, run->error_count, strncmp(run->errors[i].quote, quote, len) == 0);
 }
 
-/* "src/a.ts(3,4)", "b.py:12". */
-static bool has_place(const char *line, size_t len) {
-    for (size_t i = 2; i + 1 < len; i++) {
-        size_t name = i, digits = strspn(line + i + 1, "0123456789");
-        while (name && isalnum((unsigned char)line[name - 1])) {
-            name--;
-        }
-        bool file = strchr(":(", line[i]) && name > 1 && line[name - 1] == '.' &&
-                    isalnum((unsigned char)line[name - 2]) && isalpha((unsigned char)line[name]);
-        if (file && digits && i + 1 + digits < len && strchr(",):", line[i + 1 + digits])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* It ran, and found something in files: not where its own program failed, in a frame of a stack. */
-static bool reports_places(const struct lesson_step *run) {
-    for (const char *line = run->output ? run->output : ""; *line; line = text_next_line(line)) {
-        size_t len = strcspn(line, "\n");
-        bool frame = strncmp(line + strspn(line, " "), "at ", 3) == 0 || memmem(line, len, "node_modules", 12);
-        if (!frame && len <= MAX_TURN && has_place(line, len)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Something else may be why the next run passes. */
 static bool is_broken_off(const struct usage *u, const struct lesson_step *e) {
     bool own = e->event == u->s->list[u->at].event;
     return e->kind == STEP_USER || (lesson_is_edit(e) && !own && !lesson_is_prose(e->path));
 }
 
-/* The first run for the same end that passed took the place of the failed one. */
+/* The next run that passed took the place of the failed one. */
 static bool finds_end(struct usage *u) {
     const struct lesson_step *list = u->s->list, *failed = &list[u->at];
-    size_t others = 0;
-    for (size_t i = u->at + 1; i < u->s->count && i <= u->at + REACH; i++) {
-        const struct lesson_step *e = &list[i];
+    for (u->end = u->at + 1; u->end < u->s->count && u->end <= u->at + REACH; u->end++) {
+        const struct lesson_step *e = &list[u->end];
         if (is_broken_off(u, e)) {
             return false;
         }
-        bool run = step_is_run(e) && e->command.count;
-        bool alike = run && command_is_alike(&failed->command, &e->command), works = run && (!e->failed || reports_places(e));
-        u->end = i;
-        if (works && finds_parts(u, e, !others)) {
-            return !lesson_shows(e, u->error) && !complains_alike(e, u->error->quote) &&
-                   (e->failed || lesson_shows_all(e) || lesson_shows_end(failed, e, u->error->quote));
-        }
-        if (alike && e->failed) {
-            u->tried[u->tried_count++ % MAX_TRIED] = lesson_failed_part(e);
-        } else if (run && !e->failed && (alike || others++ == MAX_OTHERS || lesson_brings(e))) {
-            return false;
-        }
-    }
-    return false;
-}
-
-/* The only word at which the two differ: the error names it, and in its place stands an id. Or NULL. */
-static char *id_instead(struct usage *u, const char *part) {
-    struct word_list a, b;
-    size_t at = 0, differ = 0;
-    list_words(&a, u->from);
-    list_words(&b, part);
-    for (size_t i = 0; a.count == b.count && i < a.count; i++) {
-        bool same = a.lens[i] == b.lens[i] && memcmp(a.words[i], b.words[i], a.lens[i]) == 0;
-        at = same ? at : i;
-        differ += !same;
-    }
-    if (differ != 1 || at == 0 || b.lens[at] < LEAST_ID || lesson_is_path(b.words[at], b.lens[at])) {
-        return NULL;
-    }
-    autofree char *gone = xstrndup(a.words[at], a.lens[at]), *came = xstrndup(b.words[at], b.lens[at]);
-    u->error = *gone ? error_naming(&u->s->list[u->at], gone) : NULL;
-    bool id = strpbrk(came, "0123456789") && !strpbrk(came, " \n") && *came != '-';
-    return u->error && id ? take(came) : NULL;
-}
-
-/* The step in which the same program printed the id: it is to be asked for it. Or 0. */
-static size_t who_lists(const struct usage *u, const char *id, size_t end) {
-    size_t program = strcspn(u->from, BETWEEN_WORDS) + 1;
-    for (size_t i = u->at + 1; i < end; i++) {
-        const struct lesson_step *e = &u->s->list[i];
-        bool ran = e->kind == STEP_RUN && e->command.count && !e->failed && e->output;
-        const char *part = ran ? lesson_failed_part(e) : "";
-        if (ran && lesson_has_word(e->output, id) && !strstr(e->text, id) &&
-            strncmp(part, u->from, program) == 0) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-/* The first run that passed with an id which the program itself had listed. */
-static bool finds_listed(struct usage *u) {
-    const struct lesson_step *list = u->s->list;
-    u->from = lesson_failed_part(&list[u->at]);
-    u->front = NULL;
-    u->tried_count = 0;
-    u->single = false;
-    for (u->end = u->at + 1; u->end < u->s->count && u->end <= u->at + REACH; u->end++) {
-        const struct lesson_step *e = &list[u->end];
-        const char *part = step_is_run(e) && e->command.count && !e->failed ? lesson_failed_part(e) : "";
-        autofree char *id = *part ? id_instead(u, part) : NULL;
-        u->lister = id ? who_lists(u, id, u->end) : 0;
-        u->front = u->lister ? lesson_failed_part(&list[u->lister]) : NULL;
-        u->to = part;
-        if (u->front || is_broken_off(u, e)) {
-            return u->front && !lesson_shows(e, u->error);
+        if (step_is_run(e) && e->command.count && !e->failed) {
+            return finds_parts(u) && !lesson_shows(e, u->error) && !complains_alike(e, u->error->quote) &&
+                   (lesson_shows_all(e) || lesson_shows_end(failed, e));
         }
     }
     return false;
@@ -298,7 +232,7 @@ static bool is_refuted(const struct usage *u) {
         for (size_t k = 0; run && k < e->command.count; k++) {
             const char *part = e->command.parts[k];
             bool again = i > u->end && strcmp(part, u->to) == 0 && lesson_has_error(e, u->error->normal);
-            if (again || (!u->front && !e->failed && strcmp(part, u->from) == 0)) {
+            if (again || (!e->failed && strcmp(part, u->from) == 0)) {
                 return true;
             }
         }
@@ -314,47 +248,8 @@ static bool moves(const struct usage *u) {
            strncmp(a, b, len) != 0;
 }
 
-static bool is_tellable(const struct usage *u) {
-    const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
-    size_t typed = u->front ? strlen(u->front) : u->single ? strlen(u->to) : 0;
-    for (size_t i = 0; i < now->command.count && !u->front && !u->single; i++) {
-        typed += strlen(now->command.parts[i]);
-    }
-    return strlen(u->from) <= MAX_TYPED && typed <= MAX_TYPED &&
-           !command_part_holds_prose(u->from) &&
-           (!command_part_holds_prose(u->to) || lesson_is_wrapped(u->error->quote, u->from, u->to)) &&
-           (!lesson_brings(now) ||
-            (lesson_brings(failed) && !(now->command.classes & COMMAND_MASKED))) && !moves(u) &&
-           !lesson_runs_own_script(u->s, failed) && !lesson_runs_own_script(u->s, now) &&
-           (lesson_goes_on(failed->text) || !lesson_goes_on(now->text));
-}
-
-/* The agent's reason between the two runs that says what differs. */
-static char *reason_of(const struct usage *u) {
-    for (size_t i = u->end; i > u->at + 1; i--) {
-        const struct lesson_step *e = &u->s->list[i - 1];
-        char *cause = e->kind == STEP_SAY ? lesson_cause(u->r, e->text) : NULL;
-        if (cause && !lesson_is_personal(u->r, cause) && lesson_names(cause, u->to, u->from)) {
-            return cause;
-        }
-        free(cause);
-    }
-    return NULL;
-}
-
-/* What was tried in between, a line each. */
-static char *list_tried(const struct usage *u) {
-    struct buf out = BUF_INIT(MAX_TRIED * MAX_TYPED * 2);
-    size_t count = u->tried_count < MAX_TRIED ? u->tried_count : MAX_TRIED;
-    for (size_t i = 0; i < count; i++) {
-        const char *part = u->tried[i];
-        bool new = strcmp(part, u->from) != 0 && !any_of(k, 0, i, strcmp(part, u->tried[k]) == 0);
-        if (new && strlen(part) <= MAX_TYPED && !command_part_holds_prose(part)) {
-            autofree char *text = command_part_text(part);
-            buf_addf(&out, "%s%s", out.len ? "\n" : "", text);
-        }
-    }
-    return out.len ? buf_detach(&out) : NULL;
+static bool has_part(const struct command *c, const char *part) {
+    return any_of(i, 0, c->count, strcmp(c->parts[i], part) == 0);
 }
 
 /* What the later line runs that the failed one did not: one after the other. */
@@ -363,7 +258,7 @@ static char *typed_instead(const struct usage *u) {
     struct buf out = BUF_INIT(MAX_TYPED * COMMAND_MAX_PARTS * 2);
     for (size_t i = 0; i < now->count; i++) {
         const char *part = now->parts[i];
-        if (part == u->to || (!u->single && !has_part(failed, part))) {
+        if (part == u->to || !has_part(failed, part)) {
             autofree char *text = command_part_text(part);
             buf_addf(&out, "%s%s", out.len ? " && " : "", text);
         }
@@ -371,24 +266,27 @@ static char *typed_instead(const struct usage *u) {
     return buf_detach(&out);
 }
 
+static bool is_tellable(const struct usage *u) {
+    const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
+    autofree char *typed = typed_instead(u);
+    return strlen(typed) <= MAX_TYPED && !command_part_holds_prose(u->from) && !command_part_holds_prose(u->to) &&
+           !lesson_brings(now) && !moves(u) && !lesson_runs_own_script(u->s, failed) &&
+           !lesson_runs_own_script(u->s, now) && (lesson_goes_on(failed->text) || !lesson_goes_on(now->text));
+}
+
 static void add_usage(struct lessons *l, const struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
-    autofree char *typed = u->front ? command_part_text(u->front) : typed_instead(u);
     struct lesson *fix = lesson_list_add(&l->fixes);
     *fix = (struct lesson){.key = xstrdup(u->error->normal),
                            .quote = xstrdup(u->error->quote),
                            .context = command_part_text(u->from),
-                           .verified_by = u->front ? command_part_text(u->lister ? u->to : u->from)
-                                                   : xstrdup(typed),
-                           .cause = reason_of(u),
-                           .tried = list_tried(u),
+                           .verified_by = typed_instead(u),
                            .seen = 1};
-    struct lesson_change *c = lesson_add_change(fix, u->front ? CHANGE_RUN : CHANGE_COMMAND);
-    c->from = u->front ? NULL : xstrdup(fix->context);
-    c->to = take(typed);
+    struct lesson_change *c = lesson_add_change(fix, CHANGE_COMMAND);
+    c->from = xstrdup(fix->context);
+    c->to = xstrdup(fix->verified_by);
     lessons_add_evidence(&fix->evidence, u->s->trace, failed->result_event, EVIDENCE_ERROR);
-    lessons_add_evidence(&fix->evidence, u->s->trace, u->lister ? u->s->list[u->lister].event : now->event,
-                         EVIDENCE_CHANGE);
+    lessons_add_evidence(&fix->evidence, u->s->trace, now->event, EVIDENCE_CHANGE);
     lessons_add_evidence(&fix->evidence, u->s->trace, now->result_event, EVIDENCE_PROOF);
 }
 
@@ -403,15 +301,13 @@ static bool is_told(const struct lessons *l, const struct steps *s, uint32_t eve
     return false;
 }
 
-void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at,
-                        const struct lesson_reader *r) {
+void lessons_find_usage(struct lessons *l, const struct steps *s, size_t at) {
     const struct lesson_step *failed = &s->list[at];
-    struct usage u = {.s = s, .r = r, .at = at};
+    struct usage u = {.s = s, .at = at};
     bool may = step_is_run(failed) && failed->failed && failed->command.count &&
                failed->error_count && l->fixes.count < LESSONS_MAX_FIXES &&
                !is_told(l, s, failed->result_event);
-    if (may && (finds_end(&u) || finds_listed(&u)) && !is_told(l, s, s->list[u.end].event) && is_tellable(&u) &&
-        !is_refuted(&u)) {
+    if (may && finds_end(&u) && !is_told(l, s, s->list[u.end].event) && is_tellable(&u) && !is_refuted(&u)) {
         add_usage(l, &u);
     }
 }

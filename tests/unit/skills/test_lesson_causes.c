@@ -135,18 +135,8 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         /* what a short output says, and what a program that is only asked says */
         {"pnpm --version", "This project is configured to use yarn, not this one", NULL,
          NULL, "STRICT=0 pnpm --version", "pnpm --version STRICT=0 pnpm --version"},
-        /* an option that the output hints at; one more target changes nothing */
-        {"pip3 install -q yt-dlp", "error: externally-managed-environment\n"
-         "hint: --break-system-packages risks the system", NULL, NULL,
-         "pip3 install -q --break-system-packages yt-dlp rich",
-         "pip3 install -q yt-dlp pip3 install -q --break-system-packages yt-dlp rich"},
         {"pytest --pdb a.py", "ValueError: setup of a.py failed", NULL, NULL,
          "pytest tests/b.py", "nothing"},
-        /* what the output of the failure says to run; of two errors the one that names */
-        {"npx hardhat compile", "Only ESM projects are supported.\nYou can set it by running:\n"
-         "npm pkg set type=\"module\"", NULL, NULL,
-         "npm pkg set type=\"module\" && npx hardhat compile",
-         "(null) npm pkg set type=module"},
         {"next build", "Failed to compile.\na.ts:3\nType error: literals need ES2020",
          "tsconfig.json", "-  \"target\": \"ES2017\"\n+  \"target\": \"ES2020\"\n",
          "next build",
@@ -163,16 +153,12 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
          NULL, "(./serve --port 80 2>&1 | head) & sleep 6; kill $!", "nothing"},
         {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
          NULL, "./serve --port 80 && ./stop", "nothing"},
-        {"timeout 8 ./serve --port 80 2>&1 | head", "zsh: command not found: timeout", NULL,
-         NULL, "./serve --port 80 2>&1 | tail", "timeout 8 ./serve --port 80 ./serve --port 80"},
         {"nice ./serve --port 80", "nice: cannot set niceness of ./serve", NULL, NULL,
          "nice ./serve --port 80", "nothing"},
         /* the same letters, spelt otherwise: what the error says is quoted or gone */
         {"pip install uvicorn[standard]", "zsh: no matches found: uvicorn[standard]", NULL, NULL,
          "pip install 'uvicorn[standard]'",
          "pip install uvicorn[standard] pip install 'uvicorn[standard]'"},
-        {"npm ci && npm run build", "The token '&&' is not a valid statement separator.", NULL,
-         NULL, "npm ci ; npm run build", "npm ci && npm run build npm ci ; npm run build"},
         {"ls C:\\w\\site\\", "ls: cannot access 'C:wsite': No such file or directory", NULL,
          NULL, "ls /c/w/site/", "ls C:\\w\\site\\ ls /c/w/site/"},
         {"make -j4", "error: text file busy", NULL, NULL, "make -j 4", "nothing"},
@@ -184,34 +170,12 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         {"./runtests", "ERROR: test_apps (i18n.tests.WatchTests)\n"
          "ModuleNotFoundError: No module named 'i18n'", NULL, NULL,
          "PYTHONPATH=. ./runtests", "./runtests PYTHONPATH=. ./runtests"},
-        /* what the line runs first, and a program that it names inline */
-        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
-         "pip install httpx && pytest -q tests", "(null) pip install httpx"},
-        /* a package whose name holds the module's */
-        {"pytest -q tests", "E   ModuleNotFoundError: No module named 'yaml'", NULL, NULL,
-         "pip install pyyaml && pytest -q tests", "(null) pip install pyyaml"},
         {"pytest -q tests", "E   ModuleNotFoundError: No module named 'yaml'", NULL, NULL,
          "pip install requests && pytest -q tests", "nothing"},
         {"pytest -q tests", "E   ModuleNotFoundError: No module named 'httpx'", NULL, NULL,
          "python3 -c \"import httpx\nprint(httpx)\" && pytest -q tests", "nothing"},
-        /* the whole folder ran instead of one file of it */
-        {"pytest tests/test_a.py", "E   TypeError: scale() got factor", "src/scale.py",
-         "-def scale(x):\n+def scale(x, factor):\n", "pytest tests/",
-         "src/scale.py -def scale(x):\n+def scale(x, factor):\n"},
-        /* the program in front was the trouble */
-        {"srun -c 8 python3 a.py", "srun: error: Unable to create step for job", NULL, NULL,
-         "python3 a.py", "srun -c 8 python3 a.py python3 a.py"},
         {"srun -c 8 python3 a.py", "ValueError: a.py cannot do that", NULL, NULL,
          "python3 a.py", "nothing"},
-        /* a script that was typed anew without what the error names */
-        {"python3 -c \"import yt\nv = 1\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
-         "AttributeError: 'yt' has no attribute 'get_transcript'", NULL, NULL,
-         "python3 -c \"import yt\nv = 1\nt = yt.fetch(v)\nprint(t)\nprint(v)\"",
-         "python3 -t = yt.get_transcript(v)\n+t = yt.fetch(v)\n"},
-        {"python3 -c \"import yt\nv = 1\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
-         "AttributeError: 'yt' has no attribute 'get_transcript'", NULL, NULL,
-         "python3 -c \"import yt\nv = 2\nt = yt.get_transcript(v)\nprint(t)\nprint(v)\"",
-         "nothing"},
         /* the line's status is the last command's */
         {"make\necho done", "k.cu(3): error: factor is undefined", "k.cu",
          "-scale(x)\n+scale(x, factor)\n", "make\necho done",
@@ -222,13 +186,10 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         {"npx check 2>&1 | grep svelte", "a.svelte:4: error: the const tag is misplaced", "a.svelte",
          "-{@const x = 1}\n+{x}\n", "npx check 2>&1 | grep svelte",
          "a.svelte -{@const x = 1}\n+{x}\n"},
-        /* a name that stands less often on one side, and a version */
+        /* a name that stands less often on one side */
         {"docker compose up -d", "Error: Bind for 0.0.0.0:5432 failed: it is already allocated",
          "compose.yml", "-  - \"5432:5432\"\n+  - \"5433:5432\"\n", "docker compose up -d",
          "compose.yml -  - \"5432:5432\"\n+  - \"5433:5432\"\n"},
-        {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
-         "Containerfile", "-FROM golang:1.22\n+FROM golang:1.25\n", "docker build .",
-         "Containerfile -FROM golang:1.22\n+FROM golang:1.25\n"},
         {"docker build .", "#9 0.4 go: go.mod requires go >= 1.25.0 (running go 1.22.12)",
          "Containerfile", "-FROM alpine:3.19\n+FROM alpine:3.20\n", "docker build .", "nothing"},
         /* neither a test, which says what is demanded, nor what people read */
@@ -238,7 +199,7 @@ Test(lesson_causes, the_change_that_explains_an_end_is_the_fix) {
         {"npm test", "error: DATABASE_HOST is not set", "README.md", "-x\n+DATABASE_HOST\n",
          "npm test", "nothing"},
         /* a path of Windows */
-        {"npm run build", "src/pages/List.vue (79:14): Error parsing the expression",
+        {"npm run build", "src/pages/List.vue (79:14): Error parsing the `expression`",
          "C:\\w\\src\\pages\\List.vue", "-@book=\"/* later */\"\n+@book=\"go\"\n", "npm run build",
          "C:/w/src/pages/List.vue -@book=\"/* later */\"\n+@book=\"go\"\n"},
         /* remarks are no part of a command */
@@ -432,7 +393,7 @@ static size_t told_around(enum around how) {
     } else if (how == BROUGHT_BACK) {
         edit(&m, "scale.py", "-return encode(out)\n+return decode(out, 1)\n", true);
     }
-    run(&m, run_it, 1, "UnicodeError: scale.py: cannot be read as ascii");
+    run(&m, run_it, 1, "UnicodeError: scale.py: cannot be read as 'ascii'");
     edit(&m, "scale.py", "-return decode(out)\n+return encode(out)\n", true);
     run(&m, run_it, 0, "3 passed");
     if (how == CHANGED_AGAIN) {

@@ -131,16 +131,15 @@ Test(lessons, a_chain_of_failures_gives_each_its_own_fix) {
     run(&m, "pytest -q", 2, "E   ModuleNotFoundError: No module named 'httpx'");
     run(&m, "pip install httpx==0.27.2", 0, "Successfully installed httpx-0.27.2");
     run(&m, "pytest -q", 1,
-        "E   AssertionError: assert 404 == 200\nFAILED tests/test_api.py::test_items");
-    say(&m, "The route is missing because the test asks for items.");
-    edit(&m, "app/routes.py", "-@app.get('/item')\n+@app.get('/items')\n", true);
+        "E   NameError: name 'itms' is not defined\nFAILED tests/test_api.py::test_items");
+    edit(&m, "app/routes.py", "-return itms\n+return items\n", true);
     run(&m, "pytest -q", 0, "4 passed in 0.11s");
     learn(&l, &m);
     cr_assert(eq(sz, l.fixes.count, 2));
     cr_expect(strstr(l.fixes.list[0].quote, "httpx") != NULL);
     cr_assert(eq(sz, l.fixes.list[0].change_count, 1));
     cr_expect(eq(str, l.fixes.list[0].changes[0].to, "pip install httpx==0.27.2"));
-    cr_expect(strstr(l.fixes.list[1].quote, "assert 404 == 200") != NULL);
+    cr_expect(strstr(l.fixes.list[1].quote, "'itms'") != NULL);
     cr_expect(l.fixes.list[1].changes[0].kind == CHANGE_EDIT);
     cr_expect(eq(str, l.fixes.list[1].changes[0].path, "app/routes.py"));
     cr_expect(eq(str, l.fixes.list[0].verified_by, "pytest -q"));
