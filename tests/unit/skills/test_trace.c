@@ -505,7 +505,7 @@ Test(trace, the_editor_of_swe_agent_edits_and_is_no_command) {
     static const char s[] =
         "{\"trajectory\": [{\"action\": \"str_replace_editor view /w/a.py\", "
         "\"observation\": \"1 x = '0'\"}, {\"action\": \"python b.py\", "
-        "\"observation\": \"TypeError: x is a str in a.py\"}, {\"action\": "
+        "\"observation\": \"TypeError: 'x' is a str in a.py\"}, {\"action\": "
         "\"str_replace_editor str_replace /w/a.py --old_str 'no' --new_str 'x'\", "
         "\"observation\": \"No replacement was performed\"}, {\"action\": "
         "\"str_replace_editor str_replace /w/a.py --old_str 'x = "
