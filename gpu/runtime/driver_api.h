@@ -65,6 +65,9 @@ EXPORT int cuOccupancyMaxPotentialBlockSize(int *ret_grid, int *ret_block,
                                             const void *function,
                                             size_t (*shared_of)(int), size_t shared,
                                             int limit);
+/* A library is a module, and a kernel of it a function. */
+EXPORT int cuKernelGetFunction(const void **ret, const void *kernel);
+EXPORT int cuKernelSetAttribute(int attribute, int value, const void *kernel, int device);
 EXPORT int cuFuncGetAttribute(int *ret, int attribute, const void *function);
 EXPORT int cuLaunchKernel(const void *function, unsigned grid_x, unsigned grid_y,
                           unsigned grid_z, unsigned block_x, unsigned block_y,
@@ -107,6 +110,101 @@ EXPORT int cuTensorMapEncodeIm2col(void *ret, int type, unsigned rank, void *add
                                    uint32_t pixels, const uint32_t *element_strides,
                                    int interleave, int swizzle, int l2_promotion,
                                    int out_of_bounds_fill);
+
+/* ---- driver_copies.c ---- */
+
+struct driver_side { /* of CUDA_MEMCPY3D */
+    size_t x, y, z, level;
+    int type;
+    void *host;
+    uint64_t device;
+    struct array *array;
+    void *reserved;
+    size_t pitch, height;
+};
+struct driver_copy_3d {
+    struct driver_side from, to;
+    size_t width, height, depth;
+};
+struct driver_flat_side { /* of CUDA_MEMCPY2D */
+    size_t x, y;
+    int type;
+    void *host;
+    uint64_t device;
+    struct array *array;
+    size_t pitch;
+};
+struct driver_copy_2d {
+    struct driver_flat_side from, to;
+    size_t width, height;
+};
+struct driver_copy_node { /* CUDA_MEMCPY_NODE_PARAMS */
+    int flags, reserved;
+    struct context *context;
+    struct driver_copy_3d copy;
+};
+struct driver_array { /* CUDA_ARRAY_DESCRIPTOR */
+    size_t width, height;
+    int format;
+    unsigned channels;
+};
+struct driver_array_3d { /* CUDA_ARRAY3D_DESCRIPTOR */
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+struct driver_resource { /* CUDA_RESOURCE_DESC */
+    int type;
+    union {
+        struct array *array;
+        struct {
+            void *pointer;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch; /* of linear memory, the width is in bytes */
+        } memory;
+        int reserved[32];
+    } of;
+    unsigned flags;
+};
+struct driver_texture { /* CUDA_TEXTURE_DESC */
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mipmap_filter;
+    float mipmap_bias, mipmap_min, mipmap_max, border[4];
+    int reserved[12];
+};
+struct driver_launch { /* CUlaunchConfig */
+    struct dim3 grid, block;
+    unsigned shared;
+    struct stream *stream;
+    struct cudart_launch_attribute *attributes;
+    unsigned attribute_count;
+};
+EXPORT int cuMemcpy3D_v2(const struct driver_copy_3d *c);
+EXPORT int cuMemcpy3DAsync_v2(const struct driver_copy_3d *c, struct stream *s);
+EXPORT int cuMemcpy2D_v2(const struct driver_copy_2d *c);
+EXPORT int cuMemcpy2DAsync_v2(const struct driver_copy_2d *c, struct stream *s);
+EXPORT int cuArrayCreate_v2(struct array **ret, const struct driver_array *d);
+EXPORT int cuArray3DCreate_v2(struct array **ret, const struct driver_array_3d *d);
+EXPORT int cuTexObjectCreate(unsigned long long *ret, const struct driver_resource *r,
+                             const struct driver_texture *t, const void *view);
+EXPORT int cuSurfObjectCreate(unsigned long long *ret, const struct driver_resource *r);
+EXPORT int cuLaunchKernelEx(const struct driver_launch *c, const void *function,
+                            void **params, void **extra);
+EXPORT int cuOccupancyMaxActiveClusters(int *ret, const void *function,
+                                        const struct driver_launch *c);
+EXPORT int cuOccupancyMaxPotentialClusterSize(int *ret, const void *function,
+                                              const struct driver_launch *c);
+EXPORT int cuGraphAddMemcpyNode(struct node **ret, struct graph *g,
+                                struct node *const *needs, size_t count,
+                                const struct driver_copy_3d *c, struct context *context);
+EXPORT int cuGraphAddNode_v2(struct node **ret, struct graph *g,
+                             struct node *const *needs, const void *edges, size_t count,
+                             struct cudart_node *p);
+EXPORT int cuGraphConditionalHandleCreate(uint64_t *ret, struct graph *g,
+                                          struct context *context, unsigned first,
+                                          unsigned flags);
 
 /* ---- virtual_memory.c ---- */
 

@@ -192,6 +192,18 @@ EXPORT int cuFuncGetAttribute(int *ret, int attribute, const void *function) {
     RETURN(attribute_get(ret, attribute, function));
 }
 
+EXPORT int cuKernelGetFunction(const void **ret, const void *kernel) {
+    NEED(ret && kernel);
+    *ret = kernel;
+    RETURN(CUDART_SUCCESS);
+}
+
+EXPORT int cuKernelSetAttribute(int attribute, int value, const void *kernel,
+                                int device) {
+    (void)device;
+    return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 /* ---- launches ---- */
 
 enum { EXTRA_END, EXTRA_BUFFER, EXTRA_BYTES }; /* CU_LAUNCH_PARAM_… */
