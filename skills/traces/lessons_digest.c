@@ -1,6 +1,7 @@
 /* What happened in the sessions as a text for a teacher, within a budget. */
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "skills/format/tokens.h"
@@ -53,10 +54,12 @@ add_item(struct share *p, const struct evidence_list *evidence, const char *fmt,
     p->left -= tokens;
 }
 
-static void add_files(struct share *p, const struct lessons *l) {
+/* Files that mended something first. */
+static void add_files(struct share *p, const struct lessons *l, bool mend) {
     for (size_t i = 0; i < l->files.count; i++) {
         const struct lesson *f = &l->files.list[i];
-        if (!lesson_is_prose(f->key)) {
+        bool mends = list_any(e, f->evidence.list, f->evidence.count, lessons_history_tells(l, *e));
+        if (mends == mend && !lesson_is_prose(f->key)) {
             add_item(p, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->key,
                      f->partial ? ", its changes" : "", f->text, f->key);
         }
@@ -82,7 +85,8 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens) {
                          .left = (size_t)(FILES_SHARE * (double)tokens)};
     struct share versions = {.title = "\n## Versions\n", .text = BUF_INIT(MAX_TEXT),
                             .left = (size_t)(VERSIONS_SHARE * (double)tokens)};
-    add_files(&files, l);
+    add_files(&files, l, true);
+    add_files(&files, l, false);
     add_versions(&versions, l);
     size_t used = FRAME_TOKENS + tokens_estimate(files.text.data, files.text.len) +
                   tokens_estimate(versions.text.data, versions.text.len);

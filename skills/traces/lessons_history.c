@@ -16,7 +16,7 @@
 #define MAX_LINE 240u /* of an error */
 #define MAX_OUTPUT 320u
 #define MAX_WORDS 700u /* bytes of a turn … */
-#define MAX_CONCLUSION 1400u /* … of the last of an answer */
+#define MAX_CONCLUSION 1400u /* … of a person's, and of the last of an answer */
 #define MAX_DIFF 700u
 #define MAX_WRITTEN 300u /* of a new file */
 #define MAX_KEY 200u /* bytes by which a turn is known again */
@@ -106,7 +106,7 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
 static bool tell_error(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
                        size_t at) {
     struct lesson_step shown = *e;
-    bool reads = (e->command.classes & COMMAND_READS) || e->refused || !e->output;
+    bool reads = (e->command.classes & (COMMAND_READS | COMMAND_PROBE)) || e->refused || !e->output;
     shown.stated = false;
     shown.error_count = reads ? 0 : lesson_errors(w->r, e->output, false, shown.errors);
     if (shown.error_count) {
@@ -123,12 +123,14 @@ static void tell_pass(struct lessons *l, struct history_walk *w, const struct le
     const struct lesson_step *failed = w->failed ? &w->s->list[w->failed - 1] : NULL;
     bool ended = failed && failed->command.count && e->command.count && lesson_is_rerun(failed, e);
     struct buf text = BUF_INIT(MAX_TEXT);
-    add_cut(&text, e->refused ? "did not end: " : ended && e->stated ? "passed: " : "ran: ", e->text,
+    add_cut(&text, e->refused ? "ran, end unknown: " : ended && e->stated ? "passed: " : "ran: ", e->text,
             MAX_COMMAND);
     if (e->options) {
         add_cut(&text, " with ", e->options, MAX_LINE);
     }
-    add_tail(&text, e->output ? e->output : "");
+    if (e->output && *e->output) {
+        add_cut(&text, "\n  ", e->output, MAX_OUTPUT);
+    }
     bool looks = e->command.classes & COMMAND_PROBE;
     add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
     w->failed = ended ? 0 : w->failed;
@@ -200,10 +202,9 @@ static void tell_words(struct lessons *l, struct history_walk *w, size_t at) {
         return;
     }
     autofree char *cause = person ? NULL : lesson_cause(w->r, e->text);
-    bool first = person && !l->history.count;
     struct buf text = BUF_INIT(MAX_TEXT);
     add_cut(&text, person ? "person: " : "agent: ", e->text,
-            ends || first ? MAX_CONCLUSION : MAX_WORDS);
+            ends || person ? MAX_CONCLUSION : MAX_WORDS);
     add_step(l, w, e, person || ends ? ESSENTIAL : cause || w->failed ? TELLING : ASIDE, &text);
 }
 
@@ -328,10 +329,18 @@ size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t to
     return left_out;
 }
 
+static const struct history_step *find_step(const struct lessons *l, unsigned trace, unsigned event) {
+    return list_find(step, l->history.list, l->history.count,
+                     step->trace == trace && (step->event == event || step->result_event == event));
+}
+
+bool lessons_history_tells(const struct lessons *l, struct evidence e) {
+    const struct history_step *one = find_step(l, e.trace, e.event);
+    return one && one->weight >= TELLING;
+}
+
 bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned event,
                           const char *text) {
-    const struct history_step *one =
-        list_find(step, l->history.list, l->history.count,
-                  step->trace == trace && (step->event == event || step->result_event == event));
+    const struct history_step *one = find_step(l, trace, event);
     return one && lesson_names(one->text, text, "");
 }
