@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "skills/builtin_names_table.h"
 #include "skills/catalog/key_phrases.h"
+#include "skills/format/function_words.h"
 #include "skills/format/tokens.h"
 
 #include <strings.h>
@@ -15,10 +16,10 @@
 #define NAME_WORDS 4
 #define NAME_MAX_BYTES 48u
 #define NAME_MAX_WORD 20u
-#define SUBJECT_WORDS 4u
+#define SYMPTOM_WORDS 6u
+#define MIN_SYMPTOM 3u /* words; with fewer a later clause may say more */
 #define CATALOGUE_TOKENS 92u /* of 100; estimates differ */
 #define MAX_PROGRAMS 3
-#define MAX_TOLD 4u /* lessons that the name is made of */
 
 /* --- the task --- */
 
@@ -172,222 +173,170 @@ static char *short_error(const char *quote, size_t max) {
     return take(sentence);
 }
 
-/* --- the subject of lessons --- */
+/* --- the symptom --- */
 
-struct name_subject {
-    char words[SUBJECT_WORDS][NAME_MAX_WORD + 1];
+struct symptom {
+    char words[SYMPTOM_WORDS][NAME_MAX_WORD + 1];
     size_t count;
+    bool whole; /* no word of its clause is missing at the end */
 };
 
-static void add_subject_word(struct name_subject *u, const char *word, size_t len) {
-    autofree char *low = xstrndup(word, len);
-    for (char *c = low; *c; c++) {
-        *c = (char)tolower((unsigned char)*c);
+/* A word, or a name in quotes without signs, in lower case; its length, or 0. */
+static size_t plain_word(const char *token, size_t len, char ret[NAME_MAX_WORD + 1]) {
+    bool quoted = len > 2 && strchr("'\"`", *token) != NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        char c = token[i];
+        bool edge = strchr("'\"`.,;:!?)", c) != NULL;
+        bool inner = c == '\'' && !quoted; /* "can't" */
+        if (edge && (i == 0 || inner || strspn(token + i, "'\"`.,;:!?)") >= len - i)) {
+            continue;
+        }
+        if (n == NAME_MAX_WORD || !(isalpha((unsigned char)c) ||
+                                    (quoted && isdigit((unsigned char)c)))) {
+            return 0;
+        }
+        ret[n++] = (char)tolower((unsigned char)c);
     }
-    bool known =
-        !fits_name(low) || strings_have(bland_words, low) ||
-        any_of(i, 0, u->count, strncmp(u->words[i], low, strlen(u->words[i])) == 0);
-    if (!known && u->count < SUBJECT_WORDS) {
-        memcpy(u->words[u->count++], low, strlen(low) + 1);
+    ret[n] = '\0';
+    return n;
+}
+
+static bool ends_clause(const char *token, size_t len) {
+    return strchr(".,;:!?", token[len - 1]) != NULL || *token == '(' ||
+           strncmp(token, "\xE2\x80\xA6", 3) == 0;
+}
+
+/* The first words of the clause at *at, without what is a name; *at moves behind it. */
+static struct symptom read_clause(const char **at) {
+    struct symptom p = {.whole = true};
+    const char *s = *at;
+    bool ended = false;
+    for (size_t len; !ended && (len = strcspn(s, " ")) > 0; s += len + strspn(s + len, " ")) {
+        char word[NAME_MAX_WORD + 1];
+        ended = ends_clause(s, len);
+        if (plain_word(s, len, word) && (p.count || !strings_have(articles, word))) {
+            if (p.count < SYMPTOM_WORDS) {
+                memcpy(p.words[p.count++], word, sizeof word);
+            } else {
+                p.whole = false;
+            }
+        }
+    }
+    *at = s;
+    return p;
+}
+
+/* What an error says first in words of its own: "no such file or directory". */
+static struct symptom symptom_of(const char *error) {
+    struct symptom best = {0};
+    for (const char *at = error; *at && best.count < MIN_SYMPTOM;) {
+        struct symptom p = read_clause(&at);
+        best = p.count > best.count ? p : best;
+    }
+    while (!best.whole && best.count > 1 && is_function_word(best.words[best.count - 1])) {
+        best.count--;
+    }
+    return best;
+}
+
+/* Each of its words, as far as there is room; a joint is no end. */
+static void add_phrase(struct buf *out, const struct symptom *p) {
+    size_t fit = 0, bytes = out->len;
+    while (fit < p->count && bytes + strlen(p->words[fit]) + 1 <= NAME_MAX_BYTES) {
+        bytes += strlen(p->words[fit++]) + 1;
+    }
+    while (fit && fit < p->count && is_function_word(p->words[fit - 1])) {
+        fit--;
+    }
+    for (size_t i = 0; i < fit; i++) {
+        add_name_word(out, p->words[i]);
     }
 }
 
-/* The words of a name, `max` at most: of "@google/gemini-cli" gemini and cli. */
-static void add_name_parts(struct name_subject *u, const char *name, size_t len,
-                           size_t max) {
-    const char *slash = memrchr(name, '/', len);
-    const char *at = slash && slash + 1 < name + len ? slash + 1 : name, *end = name + len;
-    size_t most = u->count + max;
-    while (at < end && u->count < most) {
-        size_t n = 0;
-        while (at + n < end && isalnum((unsigned char)at[n])) {
+/* The words of a name: of "MSYS_NO_PATHCONV" all three. */
+static void add_name_parts(struct buf *out, const char *name, size_t len) {
+    for (size_t at = 0, n; at < len; at += n + 1) {
+        n = 0;
+        while (at + n < len && isalnum((unsigned char)name[at + n])) {
             n++;
         }
-        add_subject_word(u, at, n);
-        at += n + 1;
-    }
-}
-
-/* The next name in quotes behind *at; its length, or 0. */
-static size_t next_quoted(const char **at) {
-    for (const char *s = *at; (s = strpbrk(s, "'\"`")); s++) {
-        size_t len = strcspn(s + 1, " '\"`");
-        bool begins = s == *at || !isalnum((unsigned char)s[-1]);
-        if (begins && s[1 + len] == *s && len >= 2 && len <= 40) {
-            *at = s + 1;
-            return len;
+        autofree char *word = xstrndup(name + at, n);
+        for (char *c = word; *c; c++) {
+            *c = (char)tolower((unsigned char)*c);
+        }
+        if (n && n <= NAME_MAX_WORD) {
+            add_name_word(out, word);
         }
     }
-    return 0;
 }
 
-/* The longer name that a change brings for this one: __shfl_xor_sync for __shfl_xor. */
-static size_t longer_name(const struct lesson *f, const char *name, size_t len,
-                          const char **ret) {
-    autofree char *word = xstrndup(name, len);
-    for (size_t i = 0; i < f->change_count; i++) {
-        for (const char *line = f->changes[i].to; *line; line = text_next_line(line)) {
-            const char *at = *line == '+' ? strstr(line, word) : NULL;
-            size_t n = 0;
-            while (at && (isalnum((unsigned char)at[n]) || at[n] == '_')) {
-                n++;
-            }
-            if (n > len && len >= 4) {
-                *ret = at;
-                return n;
-            }
-        }
-    }
-    return 0;
-}
-
-static void add_quoted_names(struct name_subject *u, const struct lesson *f) {
-    const char *at = f->quote;
-    for (size_t len; u->count < 3 && (len = next_quoted(&at)); at += len) {
-        const char *longer;
-        size_t more = longer_name(f, at, len, &longer);
-        add_name_parts(u, more ? longer : at, more ? more : len, 3);
-    }
-}
-
-/* What the corrected command has and the failed one has not: the setting, the option, the
- * option of the value, or the word. */
-static void add_new_words(struct name_subject *u, const struct lesson_change *c) {
-    bool program = !strchr(c->from, ' '); /* of another name or place */
-    const char *option = "";
-    for (const char *w = c->to; *w; w += strspn(w, " ")) {
-        size_t len = strcspn(w, " "), name = strcspn(w, "= ");
-        autofree char *word = xstrndup(w, len);
-        bool same = !program && strstr(c->from, word);
-        if (!same && *w == '-' && !program) {
-            add_name_parts(u, w, name, 2);
-        } else if (!same && *w != '-') {
-            bool value = *option && !program;
-            add_name_parts(u, value ? option : w, value ? strcspn(option, "= ") : name, 3);
-        }
-        option = *w == '-' && w[1] == '-' ? w : "";
-        w += len;
-    }
-}
-
-/* The package that was missing and is installed. */
-static void add_installed(struct name_subject *u, const struct lesson *f,
-                          const char *run) {
-    const char *at = strstr(run, " install "), *found = NULL;
-    for (at = at ? at + 9 : ""; *at && !found; at += strspn(at, " ")) {
-        size_t len = strcspn(at, " =<>[");
-        autofree char *word = xstrndup(at, len);
-        found = *at != '-' ? strcasestr(f->quote, word) : NULL;
-        if (found) {
-            add_name_parts(u, at, len, 2);
-        }
-        at += strcspn(at, " ");
-    }
-    if (found) {
-        add_subject_word(u, "install", 7);
-    }
-}
-
-/* The most telling words of the error, in its order. */
-static void add_telling_words(struct name_subject *u, const char *text, size_t count) {
+/* The most telling words of a text, in its order. */
+static void add_telling_words(struct buf *out, const char *text) {
     struct key_terms terms;
     key_terms_read(&terms, text);
     autofree bool *picked = xcalloc(terms.count + 1, sizeof *picked);
-    pick_words(&terms, count, picked);
+    pick_words(&terms, NAME_WORDS, picked);
     for (size_t i = 0; i < terms.count; i++) {
         if (picked[i]) {
-            add_subject_word(u, terms.list[i].word, strlen(terms.list[i].word));
+            add_name_word(out, terms.list[i].word);
         }
     }
     key_terms_finish(&terms);
 }
 
-/* From `from` on in the order in which the text has them. */
-static void sort_words(struct name_subject *u, size_t from, const char *text) {
-    for (size_t i = from + 1; i < u->count; i++) {
-        for (size_t k = i; k > from; k--) {
-            const char *a = strcasestr(text, u->words[k - 1]);
-            const char *b = strcasestr(text, u->words[k]);
-            if (!a || !b || a < b) {
-                break;
-            }
-            char word[NAME_MAX_WORD + 1];
-            memcpy(word, u->words[k], sizeof word);
-            memcpy(u->words[k], u->words[k - 1], sizeof word);
-            memcpy(u->words[k - 1], word, sizeof word);
+/* The setting that the corrected command begins with; its length, or 0. */
+static size_t setting_of(const struct lesson *f) {
+    const struct lesson_change *c = f->change_count ? f->changes : NULL;
+    size_t len = c && c->kind == CHANGE_COMMAND ? strcspn(c->to, " =") : 0;
+    return len && c->to[len] == '=' && strncmp(c->from, c->to, len + 1) != 0 ? len : 0;
+}
+
+/* The program, and the setting that it needs or what it says: "docker-port-is-already-
+ * allocated". */
+static void add_fix(struct buf *out, const struct lesson *f) {
+    autofree char *program = program_of(f->context);
+    autofree char *error = short_error(f->quote, 160);
+    struct symptom symptom = symptom_of(error);
+    size_t setting = setting_of(f);
+    if (program) {
+        add_name_parts(out, program, strlen(program));
+    }
+    if (setting) {
+        add_name_parts(out, f->changes[0].to, setting);
+    } else if (symptom.count > 1) {
+        if (strcmp(out->data, symptom.words[0]) == 0) {
+            buf_reset(out);
         }
+        add_phrase(out, &symptom);
+    } else {
+        add_telling_words(out, error);
     }
 }
 
-/* What one lesson is about: what the corrected command brings, or the names in the error,
- * or, unless only names are asked for, its words. */
-static void add_subject(struct name_subject *u, const struct lesson *f, bool only_names) {
-    size_t before = u->count;
-    const struct lesson_change *c = f->change_count ? &f->changes[0] : NULL;
-    if (c && c->kind == CHANGE_COMMAND) {
-        bool program = !strchr(c->from, ' ');
-        bool sets = memchr(c->to, '=', strcspn(c->to, " ")) != NULL;
-        add_new_words(u, c);
-        if (!program && !sets && u->count - before == 1) {
-            add_quoted_names(u, f); /* what the option is for */
-        }
-    } else if (c && c->kind == CHANGE_RUN) {
-        add_installed(u, f, c->to);
+static void add_correction(struct buf *out, const struct lesson *c) {
+    if (c->instead) {
+        add_name_word(out, "use");
     }
-    if (u->count == before) {
-        autofree char *error = short_error(f->quote, 160);
-        add_quoted_names(u, f);
-        size_t names = u->count - before;
-        bool enough = names >= 3 || (only_names && !names);
-        add_telling_words(u, error, enough ? 0 : 3 - names);
-        sort_words(u, before, error);
+    add_name_parts(out, c->heeded, strlen(c->heeded));
+    if (c->instead) {
+        add_name_word(out, "not");
+        add_name_parts(out, c->instead, strlen(c->instead));
     }
 }
 
-static void add_task_words(struct buf *out, const char *task) {
-    struct name_subject u = {0};
-    add_telling_words(&u, task, NAME_WORDS);
-    for (size_t i = 0; i < u.count; i++) {
-        add_name_word(out, u.words[i]);
-    }
-}
-
-/* Of the first lessons, those that name something before those that do not. */
-static void add_subjects(struct name_subject *u, const struct lessons *l) {
-    size_t told = l->fixes.count < MAX_TOLD ? l->fixes.count : MAX_TOLD;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < told && u->count < 3; i++) {
-            add_subject(u, &l->fixes.list[i], pass == 0);
-        }
-    }
-}
-
-/* The program, unless the subject says enough, and the subject of the first lessons. */
 static void add_learnt_words(struct buf *out, const struct lessons *l) {
-    struct name_subject u = {0};
-    add_subjects(&u, l);
-    for (size_t i = 0; i < l->corrections.count && i < MAX_TOLD && u.count < 3; i++) {
-        const char *heeded = l->corrections.list[i].heeded;
-        add_name_parts(&u, heeded, strlen(heeded), 3);
-    }
-    autofree char *program = l->fixes.count ? program_of(l->fixes.list[0].context) : NULL;
-    const struct lesson_change *c =
-        l->fixes.count && l->fixes.list[0].change_count ? l->fixes.list[0].changes : NULL;
-    bool renamed = c && c->kind == CHANGE_COMMAND && !strchr(c->from, ' ');
-    bool says = u.count >= 3 || (renamed && u.count == 1);
-    if (program && fits_name(program) && !says &&
-        !any_of(i, 0, u.count, strcmp(u.words[i], program) == 0)) {
-        add_name_word(out, program);
-    }
-    for (size_t i = 0; i < u.count; i++) {
-        add_name_word(out, u.words[i]);
+    if (l->fixes.count) {
+        add_fix(out, &l->fixes.list[0]);
+    } else if (l->corrections.count) {
+        add_correction(out, &l->corrections.list[0]);
     }
 }
 
 char *builtin_name(const char *task, const struct lessons *l) {
     struct buf out = BUF_INIT(SKILL_MAX_NAME);
     if (*task) {
-        add_task_words(&out, task);
+        add_telling_words(&out, task);
     } else {
         add_learnt_words(&out, l);
     }

@@ -232,6 +232,53 @@ Test(generate, a_skill_is_called_after_what_was_learnt) {
     }
 }
 
+/* The program, and what it says in words of its own, or the setting that it needs. */
+Test(generate, a_skill_is_named_as_a_person_would) {
+    static const struct {
+        const char *command, *error, *to, *name;
+    } cases[] = {
+        {"docker network inspect arr_network",
+         "Error response from daemon: network arr_network not found",
+         "docker network inspect ai_arr_network", "docker-network-not-found"},
+        {"npx tsc --noEmit",
+         "src/a.ts(30,27): error TS2769: No overload matches this call.", "",
+         "tsc-no-overload-matches-this-call"},
+        {"apt-get install -y llvm-dev", "E: Unable to locate package llvm-dev",
+         "apt-get install -y llvm-14-dev", "apt-get-unable-to-locate-package"},
+        {"python3 -m pytest -q", "E ModuleNotFoundError: No module named 'opk'", "",
+         "pytest-no-module-named-opk"},
+        {"pytest -q", "E ModuleNotFoundError: No module named 'opk'",
+         "PYTHONPATH=. pytest -q", "pytest-pythonpath"},
+        {"A=1 pytest -q", "error: can't open the file", "A=1 pytest -q tests",
+         "pytest-cant-open-the-file"},
+        {"openssl req -x509", "req: subject name is expected to be in the format /x",
+         "MSYS_NO_PATHCONV=1 openssl req -x509", "openssl-msys-no-pathconv"},
+        {"cargo check", "error[E0308]: mismatched types: expected `X<()>`, found `()`",
+         "", "cargo-mismatched-types"},
+        {"make all", "make: *** No rule to make target 'all'.  Stop.", "",
+         "make-no-rule-to-make-target-all"},
+        {"x.sh", "??? \xC3\xBC", "", "learnt-lessons"},
+        {"ld", "an undefined aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is in the way "
+               "of the linker", "", "ld-undefined-linker"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct lesson_change change = {.kind = CHANGE_COMMAND,
+                                       .from = (char *)(uintptr_t)cases[i].command,
+                                       .to = (char *)(uintptr_t)cases[i].to};
+        struct lesson fix = {.quote = (char *)(uintptr_t)cases[i].error,
+                             .context = (char *)(uintptr_t)cases[i].command,
+                             .changes = &change,
+                             .change_count = *cases[i].to != 0};
+        const struct lessons lessons = {.fixes = {&fix, 1}};
+        autofree char *name = builtin_name("", &lessons);
+        cr_expect(eq(str, name, (char *)(uintptr_t)cases[i].name));
+    }
+    struct lesson rule = {.heeded = "pnpm", .instead = "npm"};
+    const struct lessons lessons = {.corrections = {&rule, 1}};
+    autofree char *name = builtin_name("", &lessons);
+    cr_expect(eq(str, name, "use-pnpm-not-npm"));
+}
+
 /* --- what two skills share --- */
 
 /* Lines of prose, headings too; code is no sentence. */
