@@ -238,9 +238,9 @@ static void check_body(const struct spec *s) {
                  "frontmatter.");
     } else if (lines > MAX_BODY_LINES || tokens > MAX_BODY_TOKENS) {
         spec_add(s, "body_too_long", t->body, line_end(s, t->body),
-                 "The instructions have %zu lines and about %zu tokens; at most %d lines "
+                 "The instructions have %zu line%s and about %zu tokens; at most %d lines "
                  "and %d tokens are advised. Move details to references/.",
-                 lines, tokens, MAX_BODY_LINES, MAX_BODY_TOKENS);
+                 lines, lines == 1 ? "" : "s", tokens, MAX_BODY_LINES, MAX_BODY_TOKENS);
     }
 }
 

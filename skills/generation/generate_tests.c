@@ -1,5 +1,6 @@
 /* The tests that are saved with a generated skill: earlier ones are kept, the rest comes
  * from the teacher in batches and from the traces, and passes the quality gates. */
+#include "base/buf.h"
 #include "base/find.h"
 #include "skills/generation/generate_flow.h"
 
@@ -14,6 +15,7 @@
 #define SPARE_ASKS 3u /* beyond what would do if every test were good */
 #define MAX_IDLE 3u    /* answers in a row of which no test is good */
 #define MAX_REFUSED 8u
+#define TOLD_REFUSED 3u
 #define MIN_ANSWER 200u /* bytes that an answer may have where its test does not say */
 #define MAX_ANSWER 1500u
 
@@ -235,6 +237,16 @@ static void try_given(struct generating *g) {
     try_batch(g);
 }
 
+/* "the question": why, of the first tests of the last batch that were refused. */
+static void add_refused(struct buf *out, const struct testing *t, size_t most) {
+    json_each(t->refused, i, one) {
+        if (i < most) {
+            buf_addf(out, "%s\"%.120s\": %.300s", i ? "; " : "",
+                     json_get_string(one, "input", ""), json_get_string(one, "why", ""));
+        }
+    }
+}
+
 static bool ask_host_again(struct generating *g) {
     struct testing *t = g->testing;
     if (g->request.teacher != TEACHER_HOST || !json_array_size(t->refused) ||
@@ -242,10 +254,7 @@ static bool ask_host_again(struct generating *g) {
         return false;
     }
     autobuf text = BUF_INIT(32u << 10);
-    json_each(t->refused, i, one) {
-        buf_addf(&text, "%s\"%.120s\": %.300s", i ? "; " : "",
-                 json_get_string(one, "input", ""), json_get_string(one, "why", ""));
-    }
+    add_refused(&text, t, MAX_REFUSED);
     json_array_clear(t->refused);
     generate_ask_host_tests(g, text.data, missing(t));
     return true;
@@ -359,6 +368,17 @@ static void make_from_traces(struct generating *g) {
     }
 }
 
+/* Why there are fewer than wanted; of the last batch also which. */
+static char *tell_rejected(const struct testing *t) {
+    autobuf which = BUF_INIT(32u << 10);
+    add_refused(&which, t, TOLD_REFUSED);
+    size_t rejected = t->marked + t->repeated + t->broken;
+    return !t->seen ? xstrdup("the teacher wrote none")
+                    : xasprintf("%zu of %zu tests that the teacher wrote were rejected%s%s",
+                                rejected, t->seen, which.len ? ", such as " : "",
+                                which.data ? which.data : "");
+}
+
 static void next_source(struct generating *g) {
     struct testing *t = g->testing;
     if (generate_is_over(g)) {
@@ -372,11 +392,7 @@ static void next_source(struct generating *g) {
     } else if (!t->from_traces) {
         t->from_traces = true;
         if (g->request.teacher != TEACHER_BUILTIN && !t->reason) {
-            t->reason =
-                t->seen
-                    ? xasprintf("%zu of %zu tests that the teacher wrote were rejected",
-                                t->marked + t->repeated + t->broken, t->seen)
-                    : xstrdup("the teacher wrote none");
+            t->reason = tell_rejected(t);
         }
         generate_on_thread(g, make_from_traces, try_batch);
     } else {

@@ -277,6 +277,11 @@ def host_tests(d):
     d.generate(job=job, draft=GOOD, tests=[test(1), {"input": "x"}])
     saved = d.generate(job=job, tests=[])["result"]
     check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 1 and saved["tests"]["reason"], "an empty list is enough: %s" % saved)
+    job = start(name="last-tests", tests=3)
+    for _ in range(2):
+        d.generate(job=job, draft="no draft")
+    saved = d.generate(job=job, draft=GOOD, tests=[test(1), test(2, "What is")])["result"]
+    check('1 of 2 tests that the teacher wrote were rejected, such as "What is the word of number 2?' in saved["tests"]["reason"], "which tests are rejected: %s" % saved["tests"])
     job = start(name="no-tests", tests=0)
     saved = d.generate(job=job, draft=GOOD)["result"]
     check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 0 and "reason" not in saved["tests"], "none when none are wanted")
