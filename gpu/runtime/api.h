@@ -201,10 +201,6 @@ EXPORT cudart_error cudaGraphExecUpdate(struct graph *exec, struct graph *from,
 EXPORT cudart_error cudaGraphAddKernelNode(struct node **ret, struct graph *g,
                                            struct node *const *needs, size_t count,
                                            const struct cudart_kernel_node *p);
-EXPORT cudart_error cudaGraphKernelNodeSetParams(struct node *n,
-                                                 const struct cudart_kernel_node *p);
-EXPORT cudart_error cudaGraphExecKernelNodeSetParams(struct graph *exec, struct node *n,
-                                                     const struct cudart_kernel_node *p);
 EXPORT cudart_error cudaGraphAddMemcpyNode(struct node **ret, struct graph *g,
                                            struct node *const *needs, size_t count,
                                            const struct cudart_copy_3d *p);
@@ -212,9 +208,6 @@ EXPORT cudart_error cudaGraphAddMemcpyNode1D(struct node **ret, struct graph *g,
                                              struct node *const *needs, size_t count,
                                              void *to, const void *from, size_t bytes,
                                              int kind);
-EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams1D(struct graph *exec, struct node *n,
-                                                       void *to, const void *from,
-                                                       size_t bytes, int kind);
 EXPORT cudart_error cudaGraphAddMemsetNode(struct node **ret, struct graph *g,
                                            struct node *const *needs, size_t count,
                                            const struct cudart_set_node *p);
@@ -237,13 +230,65 @@ EXPORT cudart_error cudaGraphConditionalHandleCreate(uint64_t *ret, struct graph
 EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
                                      struct node *const *needs, const void *edges,
                                      size_t count, struct cudart_node *p);
+
+/* ---- their nodes: graph_nodes.c ---- */
+
+EXPORT cudart_error cudaGraphNodeGetDependencies(struct node *n, struct node **ret,
+                                                 void *edges, size_t *count);
+EXPORT cudart_error cudaGraphNodeGetDependentNodes(struct node *n, struct node **ret,
+                                                   void *edges, size_t *count);
+EXPORT cudart_error cudaGraphGetEdges(struct graph *handle, struct node **ret_from,
+                                      struct node **ret_to, void *edges, size_t *count);
 EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
                                              struct node *const *to, const void *edges,
                                              size_t count);
-EXPORT cudart_error cudaGraphNodeGetType(const struct node *n, int *ret);
+EXPORT cudart_error cudaGraphRemoveDependencies(struct graph *g, struct node *const *from,
+                                                struct node *const *to, const void *edges,
+                                                size_t count);
 EXPORT cudart_error cudaGraphGetNodes(struct graph *g, struct node **ret, size_t *count);
 EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
                                           size_t *count);
+EXPORT cudart_error cudaGraphDestroyNode(struct node *n);
+EXPORT cudart_error cudaGraphNodeGetType(const struct node *n, int *ret);
+EXPORT cudart_error cudaGraphNodeFindInClone(struct node **ret,
+                                             const struct node *original,
+                                             struct graph *clone);
+EXPORT cudart_error cudaGraphKernelNodeGetParams(struct node *n,
+                                                 struct cudart_kernel_node *ret);
+EXPORT cudart_error cudaGraphMemsetNodeGetParams(struct node *n,
+                                                 struct cudart_set_node *ret);
+EXPORT cudart_error cudaGraphHostNodeGetParams(struct node *n,
+                                               struct cudart_host_node *ret);
+EXPORT cudart_error cudaGraphChildGraphNodeGetGraph(struct node *n, struct graph **ret);
+EXPORT cudart_error cudaGraphKernelNodeSetParams(struct node *n,
+                                                 const struct cudart_kernel_node *p);
+EXPORT cudart_error cudaGraphExecKernelNodeSetParams(struct graph *exec, struct node *n,
+                                                     const struct cudart_kernel_node *p);
+EXPORT cudart_error cudaGraphMemcpyNodeSetParams(struct node *n,
+                                                 const struct cudart_copy_3d *p);
+EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams(struct graph *exec, struct node *n,
+                                                     const struct cudart_copy_3d *p);
+EXPORT cudart_error cudaGraphMemcpyNodeSetParams1D(struct node *n, void *to,
+                                                   const void *from, size_t bytes,
+                                                   int kind);
+EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams1D(struct graph *exec, struct node *n,
+                                                       void *to, const void *from,
+                                                       size_t bytes, int kind);
+EXPORT cudart_error cudaGraphMemsetNodeSetParams(struct node *n,
+                                                 const struct cudart_set_node *p);
+EXPORT cudart_error cudaGraphExecMemsetNodeSetParams(struct graph *exec, struct node *n,
+                                                     const struct cudart_set_node *p);
+EXPORT cudart_error cudaGraphHostNodeSetParams(struct node *n,
+                                               const struct cudart_host_node *p);
+EXPORT cudart_error cudaGraphExecHostNodeSetParams(struct graph *exec, struct node *n,
+                                                   const struct cudart_host_node *p);
+EXPORT cudart_error cudaGraphNodeSetParams(struct node *n, const struct cudart_node *p);
+EXPORT cudart_error cudaGraphExecNodeSetParams(struct graph *exec, struct node *n,
+                                               const struct cudart_node *p);
+EXPORT cudart_error cudaGraphNodeSetEnabled(struct graph *exec, struct node *original,
+                                            unsigned enabled);
+EXPORT cudart_error cudaGraphNodeGetEnabled(struct graph *exec, struct node *original,
+                                            unsigned *ret);
 
 /* ---- pools: pools.c ---- */
 

@@ -199,6 +199,10 @@ EXPORT int cuOccupancyMaxPotentialClusterSize(int *ret, const void *function,
 EXPORT int cuGraphAddMemcpyNode(struct node **ret, struct graph *g,
                                 struct node *const *needs, size_t count,
                                 const struct driver_copy_3d *c, struct context *context);
+EXPORT int cuGraphMemcpyNodeSetParams(struct node *n, const struct driver_copy_3d *c);
+EXPORT int cuGraphExecMemcpyNodeSetParams(struct graph *exec, struct node *n,
+                                          const struct driver_copy_3d *c,
+                                          struct context *context);
 EXPORT int cuGraphAddNode_v2(struct node **ret, struct graph *g,
                              struct node *const *needs, const void *edges, size_t count,
                              struct cudart_node *p);

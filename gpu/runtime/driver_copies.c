@@ -222,6 +222,21 @@ EXPORT int cuGraphAddMemcpyNode(struct node **ret, struct graph *g,
     RETURN(code ? code : cudaGraphAddMemcpyNode(ret, g, needs, count, &copy));
 }
 
+EXPORT int cuGraphMemcpyNodeSetParams(struct node *n, const struct driver_copy_3d *c) {
+    struct cudart_copy_3d copy;
+    cudart_error code = copy_of(&copy, c);
+    RETURN(code ? code : cudaGraphMemcpyNodeSetParams(n, &copy));
+}
+
+EXPORT int cuGraphExecMemcpyNodeSetParams(struct graph *exec, struct node *n,
+                                          const struct driver_copy_3d *c,
+                                          struct context *context) {
+    (void)context;
+    struct cudart_copy_3d copy;
+    cudart_error code = copy_of(&copy, c);
+    RETURN(code ? code : cudaGraphExecMemcpyNodeSetParams(exec, n, &copy));
+}
+
 /* All nodes but copies are described as the runtime's. */
 EXPORT int cuGraphAddNode_v2(struct node **ret, struct graph *g,
                              struct node *const *needs, const void *edges, size_t count,

@@ -40,6 +40,39 @@ struct graph *graph_find(struct graph *handle) {
     return g;
 }
 
+static size_t place_of(const struct graph *g, const struct node *n) {
+    size_t at = first_of(k, 0, g->count, g->nodes[k] == n);
+    return at;
+}
+
+struct graph *graph_holding(const struct node *n) {
+    struct graph *g = known;
+    while (g && place_of(g, n) == g->count) {
+        g = g->next;
+    }
+    return g;
+}
+
+void node_need_no_more(struct node *n, const struct node *needed) {
+    size_t kept = 0;
+    for (size_t k = 0; k < n->need_count; k++) {
+        if (n->needs[k] != needed) {
+            n->needs[kept++] = n->needs[k];
+        }
+    }
+    n->need_count = kept;
+}
+
+void graph_remove(struct graph *g, struct node *n) {
+    size_t at = place_of(g, n);
+    for (size_t k = 0; k < g->count; k++) {
+        node_need_no_more(g->nodes[k], n);
+    }
+    g->count--;
+    memmove(&g->nodes[at], &g->nodes[at + 1], (g->count - at) * sizeof *g->nodes);
+    node_free(n);
+}
+
 void graph_know(struct graph *g) {
     g->next = known;
     known = g;
@@ -73,7 +106,7 @@ struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
     return n;
 }
 
-static struct node *clone_of(const struct graph *g, const struct node *original) {
+struct node *graph_clone_of(const struct graph *g, const struct node *original) {
     size_t at = first_of(k, 0, g->count, g->nodes[k]->original == original);
     return at < g->count ? g->nodes[at] : NULL;
 }
@@ -89,7 +122,7 @@ struct graph *graph_copy(const struct graph *g) {
     }
     for (size_t k = 0; k < g->count; k++) {
         for (size_t d = 0; d < g->nodes[k]->need_count; d++) {
-            node_need(copy->nodes[k], clone_of(copy, g->nodes[k]->needs[d]));
+            node_need(copy->nodes[k], graph_clone_of(copy, g->nodes[k]->needs[d]));
         }
     }
     for (size_t k = 0; k < g->condition_count; k++) {

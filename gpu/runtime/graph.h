@@ -26,6 +26,7 @@ struct node {
     size_t need_count;
     struct node *original; /* of a clone */
     bool placed;           /* used while ordering */
+    bool disabled;         /* a launch leaves it out */
     /* Of its latest launch; continued: by a node that needs it. */
     struct order_branch branch;
     bool continued;
@@ -54,10 +55,15 @@ void graph_add_condition(struct graph *g, const struct graph_condition *c);
 struct graph *graph_find(struct graph *handle); /* a known one, or NULL */
 void graph_know(struct graph *g);               /* the program gets its handle */
 void graph_forget(struct graph *g);
+struct graph *graph_holding(const struct node *n); /* a known one; NULL: no such node */
+void graph_remove(struct graph *g, struct node *n); /* and its dependencies */
+/* The clone of a node in a copy of its graph; NULL. */
+struct node *graph_clone_of(const struct graph *copy, const struct node *original);
 /* Takes ownership of op. needs may contain NULLs. */
 struct node *graph_add(struct graph *g, enum node_type type, struct op *op,
                        struct node *const *needs, size_t count);
 void node_need(struct node *n, struct node *needed);
+void node_need_no_more(struct node *n, const struct node *needed);
 struct graph *graph_copy(const struct graph *g);
 /* Sorts nodes in place so that each follows its dependencies; false: there is a cycle. */
 bool graph_sort(struct graph *g);

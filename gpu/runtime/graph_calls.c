@@ -2,6 +2,7 @@
 #include "gpu/runtime/allocations.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
+#include "gpu/runtime/graph_calls.h"
 #include "gpu/runtime/graph_conditions.h"
 #include "gpu/runtime/graph_launch.h"
 #include "gpu/runtime/graph_memory.h"
@@ -155,7 +156,7 @@ static cudart_error add(struct node **ret, struct graph *handle, enum node_type 
     return CUDART_SUCCESS;
 }
 
-static cudart_error kernel_op(struct op **ret, const struct cudart_kernel_node *p) {
+cudart_error node_kernel_make(struct op **ret, const struct cudart_kernel_node *p) {
     struct host_site site;
     host_site_take(&site);
     const struct launch_shape shape = {.grid = {p->grid.x, p->grid.y, p->grid.z},
@@ -170,38 +171,8 @@ EXPORT cudart_error cudaGraphAddKernelNode(struct node **ret, struct graph *g,
                                            struct node *const *needs, size_t count,
                                            const struct cudart_kernel_node *p) {
     struct op *op = NULL;
-    cudart_error code = kernel_op(&op, p);
+    cudart_error code = node_kernel_make(&op, p);
     RETURN(code ? code : add(ret, g, NODE_KERNEL, op, needs, count));
-}
-
-static cudart_error replace(struct node *n, cudart_error code, struct op *op) {
-    if (code || !n) {
-        return code ? code : explain(CUDART_INVALID_VALUE, "the graph has no such node");
-    }
-    n->op->free(n->op);
-    n->op = op;
-    return CUDART_SUCCESS;
-}
-
-static struct node *clone_in(struct graph *exec, const struct node *original) {
-    for (size_t k = 0; exec && k < exec->count; k++) {
-        if (exec->nodes[k]->original == original) {
-            return exec->nodes[k];
-        }
-    }
-    return NULL;
-}
-
-EXPORT cudart_error cudaGraphKernelNodeSetParams(struct node *n,
-                                                 const struct cudart_kernel_node *p) {
-    struct op *op = NULL;
-    RETURN(replace(n, kernel_op(&op, p), op));
-}
-EXPORT cudart_error cudaGraphExecKernelNodeSetParams(struct graph *exec, struct node *n,
-                                                     const struct cudart_kernel_node *p) {
-    struct op *op = NULL;
-    cudart_error code = kernel_op(&op, p);
-    RETURN(replace(clone_in(find(exec), n), code, op));
 }
 
 EXPORT cudart_error cudaGraphAddMemcpyNode(struct node **ret, struct graph *g,
@@ -212,7 +183,7 @@ EXPORT cudart_error cudaGraphAddMemcpyNode(struct node **ret, struct graph *g,
     RETURN(code ? code : add(ret, g, NODE_COPY, op, needs, count));
 }
 
-static cudart_error bytes_op(struct op **ret, void *to, const void *from, size_t bytes,
+cudart_error node_bytes_make(struct op **ret, void *to, const void *from, size_t bytes,
                              int kind) {
     struct rows t = {.address = to}, f = {.address = (uint8_t *)(uintptr_t)from};
     return copy_make(ret, t, f, (struct copy_shape){bytes, 1, 1}, kind);
@@ -223,24 +194,20 @@ EXPORT cudart_error cudaGraphAddMemcpyNode1D(struct node **ret, struct graph *g,
                                              void *to, const void *from, size_t bytes,
                                              int kind) {
     struct op *op = NULL;
-    cudart_error code = bytes_op(&op, to, from, bytes, kind);
+    cudart_error code = node_bytes_make(&op, to, from, bytes, kind);
     RETURN(code ? code : add(ret, g, NODE_COPY, op, needs, count));
 }
-EXPORT cudart_error cudaGraphExecMemcpyNodeSetParams1D(struct graph *exec, struct node *n,
-                                                       void *to, const void *from,
-                                                       size_t bytes, int kind) {
-    struct op *op = NULL;
-    cudart_error code = bytes_op(&op, to, from, bytes, kind);
-    RETURN(replace(clone_in(find(exec), n), code, op));
+cudart_error node_set_make(struct op **ret, const struct cudart_set_node *p) {
+    struct rows to = {.address = p->to, .pitch = p->pitch};
+    struct copy_shape shape = {p->width * p->element_bytes, p->height, 1};
+    return fill_make(ret, to, shape, p->value, p->element_bytes);
 }
+
 EXPORT cudart_error cudaGraphAddMemsetNode(struct node **ret, struct graph *g,
                                            struct node *const *needs, size_t count,
                                            const struct cudart_set_node *p) {
     struct op *op = NULL;
-    struct rows to = {.address = p->to, .pitch = p->pitch};
-    cudart_error code =
-        fill_make(&op, to, (struct copy_shape){p->width * p->element_bytes, p->height, 1},
-                  p->value, p->element_bytes);
+    cudart_error code = node_set_make(&op, p);
     RETURN(code ? code : add(ret, g, NODE_SET, op, needs, count));
 }
 EXPORT cudart_error cudaGraphAddHostNode(struct node **ret, struct graph *g,
@@ -353,47 +320,4 @@ EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
         break;
     }
     RETURN(explain(CUDART_NOT_SUPPORTED, "a node of type %d in a graph", p->type));
-}
-
-/* ---- what is known of them ---- */
-
-EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
-                                             struct node *const *to, const void *edges,
-                                             size_t count) {
-    (void)edges;
-    for (size_t k = 0; k < count; k++) {
-        node_need(to[k], from[k]);
-    }
-    RETURN(find(g) ? CUDART_SUCCESS : no_graph());
-}
-EXPORT cudart_error cudaGraphNodeGetType(const struct node *n, int *ret) {
-    *ret = (int)n->type;
-    RETURN(CUDART_SUCCESS);
-}
-
-static cudart_error nodes_list(const struct graph *g, struct node **ret, size_t *count,
-                               bool roots) {
-    if (!g) {
-        return no_graph();
-    }
-    size_t n = 0;
-    for (size_t k = 0; k < g->count; k++) {
-        if (roots && g->nodes[k]->need_count) {
-            continue;
-        }
-        if (ret && n < *count) {
-            ret[n] = g->nodes[k];
-        }
-        n++;
-    }
-    *count = n;
-    return CUDART_SUCCESS;
-}
-
-EXPORT cudart_error cudaGraphGetNodes(struct graph *g, struct node **ret, size_t *count) {
-    RETURN(nodes_list(find(g), ret, count, false));
-}
-EXPORT cudart_error cudaGraphGetRootNodes(struct graph *g, struct node **ret,
-                                          size_t *count) {
-    RETURN(nodes_list(find(g), ret, count, true));
 }

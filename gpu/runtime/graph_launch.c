@@ -62,6 +62,9 @@ static cudart_error node_launch(struct launching *l, struct node *n) {
                                ? graph_memory_of(n->op)
                                : NULL;
     cudart_error code = CUDART_SUCCESS;
+    if (n->disabled) {
+        return CUDART_SUCCESS;
+    }
     if (n->child || !n->op) {
         return n->child ? nodes_launch(l, n->child, &n->branch.clock) : CUDART_SUCCESS;
     }

@@ -22,6 +22,8 @@ struct runtime_launch {
     struct kernel *kernel;
     struct launch_shape shape;
     struct host_site site;
+    const void *name; /* that the program has for it */
+    void **described; /* pointers to its params; NULL: nobody has asked */
     alignas(16) uint8_t params[]; /* as kernel_pack lays them out */
 };
 
@@ -95,7 +97,9 @@ static int launch_run(struct op *op) {
 }
 
 static void launch_free(struct op *op) {
-    free(container_of(op, struct runtime_launch, op));
+    struct runtime_launch *l = container_of(op, struct runtime_launch, op);
+    free(l->described);
+    free(l);
 }
 
 static struct op *launch_copy(struct op *op) {
@@ -103,7 +107,34 @@ static struct op *launch_copy(struct op *op) {
     size_t bytes = sizeof *from + kernel_param_bytes(from->kernel);
     struct runtime_launch *l = xmalloc(bytes);
     memcpy(l, from, bytes);
+    l->described = NULL;
     return &l->op;
+}
+
+void launch_describe(struct op *op, struct cudart_kernel_node *ret) {
+    struct runtime_launch *l = container_of(op, struct runtime_launch, op);
+    const struct ptx_function *entry = l->kernel->entry;
+    if (!l->described) {
+        l->described = xcalloc(entry->param_count + 1u, sizeof *l->described);
+    }
+    for (uint32_t n = 0; n < entry->param_count; n++) {
+        l->described[n] =
+            l->params + l->kernel->module->ptx->variables[entry->params[n]].offset;
+    }
+    const uint32_t *g = l->shape.grid, *b = l->shape.block;
+    *ret = (struct cudart_kernel_node){.function = l->name,
+                                       .grid = {g[0], g[1], g[2]},
+                                       .block = {b[0], b[1], b[2]},
+                                       .shared = l->shape.shared_bytes,
+                                       .params = l->described};
+}
+
+void launch_like(struct op *op, struct op *other) {
+    struct launch_shape *to = &container_of(op, struct runtime_launch, op)->shape;
+    const struct launch_shape *from =
+        &container_of(other, struct runtime_launch, op)->shape;
+    to->cooperative = from->cooperative;
+    memcpy(to->cluster, from->cluster, sizeof to->cluster);
 }
 
 static cudart_error dimensions_check(const struct launch_shape *s, const char *name) {
@@ -185,6 +216,7 @@ cudart_error launch_make(struct op **ret, const void *name,
     struct runtime_launch *l = xcalloc(1, sizeof *l + kernel_param_bytes(k));
     l->op = (struct op){.run = launch_run, .free = launch_free, .copy = launch_copy};
     l->kernel = k;
+    l->name = name;
     l->shape = *shape;
     l->site = *site;
     kernel_pack(k, params, l->params);

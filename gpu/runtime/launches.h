@@ -8,3 +8,7 @@
 cudart_error launch_make(struct op **ret, const void *name,
                          const struct launch_shape *shape, void **params,
                          const struct host_site *site);
+/* What such an operation launches; what it points to stays until the operation is freed. */
+void launch_describe(struct op *op, struct cudart_kernel_node *ret);
+/* Takes over how another one's blocks stand together (cooperative, in clusters). */
+void launch_like(struct op *op, struct op *other);

@@ -337,6 +337,11 @@ struct op *host_call_make(void (*function)(void *), void *data) {
     return host_call_new(&(struct host_call){.function = function, .data = data});
 }
 
+void host_call_describe(struct op *op, struct cudart_host_node *ret) {
+    const struct host_call *h = container_of(op, struct host_call, op);
+    *ret = (struct cudart_host_node){h->function, h->data};
+}
+
 static cudart_error host_call_put(const struct host_call *from) {
     return stream_put(from->stream, NODE_HOST, host_call_new(from));
 }

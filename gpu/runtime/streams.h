@@ -49,3 +49,4 @@ void stream_add_tips(struct stream *s, struct node *const *tips, size_t count);
 
 /* An operation that calls the host; for graphs. */
 struct op *host_call_make(void (*function)(void *), void *data);
+void host_call_describe(struct op *op, struct cudart_host_node *ret);

@@ -399,6 +399,16 @@ cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
     return CUDART_SUCCESS;
 }
 
+void fill_describe(struct op *op, struct cudart_set_node *ret) {
+    const struct fill *f = container_of(op, struct fill, op);
+    *ret = (struct cudart_set_node){.to = f->to.rows.address,
+                                    .pitch = f->to.rows.pitch,
+                                    .value = f->value,
+                                    .element_bytes = f->element_bytes,
+                                    .width = f->shape.width / f->element_bytes,
+                                    .height = f->shape.height};
+}
+
 static cudart_error fill_rows(struct rows to, struct copy_shape shape, int value,
                               struct stream *stream, bool waits) {
     struct op *op = NULL;

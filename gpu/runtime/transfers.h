@@ -19,3 +19,5 @@ cudart_error copy_make(struct op **ret, struct rows to, struct rows from,
                        struct copy_shape shape, int kind);
 cudart_error fill_make(struct op **ret, struct rows to, struct copy_shape shape,
                        unsigned value, unsigned element_bytes);
+/* What a fill for a graph does. */
+void fill_describe(struct op *op, struct cudart_set_node *ret);

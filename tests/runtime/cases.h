@@ -20,6 +20,7 @@ int case_graph_conditions_unset(void);
 int case_graph_memory(void);
 int case_graph_memory_kept(void);
 int case_graph_memory_late(void);
+int case_graph_nodes(void);
 int case_graph_ordered(void);
 int case_graph_unordered(void);
 int case_handles(void);

@@ -181,6 +181,107 @@ int case_graph_unordered(void) {
     return room_leave();
 }
 
+/* ---- what nodes are, and changes of them ---- */
+
+struct kernel_params { /* cudaKernelNodeParams */
+    const void *function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+};
+struct fill_params { /* cudaMemsetParams */
+    void *to;
+    size_t pitch;
+    unsigned value, bytes;
+    size_t width, height;
+};
+int cudaGraphGetNodes(void *, void **, size_t *);
+int cudaGraphGetRootNodes(void *, void **, size_t *);
+int cudaGraphGetEdges(void *, void **, void **, uint64_t *, size_t *);
+int cudaGraphNodeGetDependencies(void *, void **, uint64_t *, size_t *);
+int cudaGraphNodeGetDependentNodes(void *, void **, uint64_t *, size_t *);
+int cudaGraphRemoveDependencies(void *, void **, void **, const void *, size_t);
+int cudaGraphDestroyNode(void *);
+int cudaGraphNodeFindInClone(void **, void *, void *);
+int cudaGraphClone(void **, void *);
+int cudaGraphKernelNodeGetParams(void *, struct kernel_params *);
+int cudaGraphKernelNodeSetParams(void *, const struct kernel_params *);
+int cudaGraphExecKernelNodeSetParams(void *, void *, const struct kernel_params *);
+int cudaGraphMemsetNodeGetParams(void *, struct fill_params *);
+int cudaGraphExecMemsetNodeSetParams(void *, void *, const struct fill_params *);
+int cudaGraphMemcpyNodeSetParams1D(void *, void *, const void *, size_t, int);
+int cudaGraphNodeSetEnabled(void *, void *, unsigned);
+int cudaGraphNodeGetEnabled(void *, void *, unsigned *);
+
+static int counts_after(void *exec, const int *x, const int *y, int ret[2]) {
+    FINE(cudaGraphLaunch(exec, NULL));
+    FINE(cudaDeviceSynchronize());
+    FINE(cudaMemcpy(&ret[0], x, 4, OUT));
+    return cudaMemcpy(&ret[1], y, 4, OUT);
+}
+
+/* A fill of *x, then a kernel that counts there: what they are is asked of a graph that was
+ * captured, and changed there and in what was made of it. */
+int case_graph_nodes(void) {
+    int *x, *y, counts[2];
+    void *stream, *graph, *clone, *exec, *nodes[3] = {0}, *from, *to, *found;
+    struct kernel_params k;
+    struct fill_params f;
+    size_t count = 3;
+    uint64_t edge = 1;
+    unsigned enabled = 7;
+    FINE(cudaMalloc((void **)&x, 4));
+    FINE(cudaMalloc((void **)&y, 4));
+    FINE(cudaMemset(y, 0, 4));
+    FINE(cudaStreamCreate(&stream));
+    FINE(cudaStreamBeginCapture(stream, 0));
+    FINE(cudaMemsetAsync(x, 0, 4, stream));
+    FINE(launch_in(stream, &bump, (void *[]){&x}));
+    FINE(cudaStreamEndCapture(stream, &graph));
+    FINE(cudaGraphGetNodes(graph, nodes, &count));
+    CHECK(count == 2 && !nodes[2]);
+    count = 1;
+    FINE(cudaGraphGetEdges(graph, &from, &to, &edge, &count));
+    CHECK(count == 1 && from == nodes[0] && to == nodes[1] && edge == 0);
+    FINE(cudaGraphNodeGetDependencies(nodes[1], NULL, NULL, &count));
+    CHECK(count == 1);
+    FINE(cudaGraphNodeGetDependentNodes(nodes[0], &found, NULL, &count));
+    CHECK(count == 1 && found == nodes[1]);
+    FINE(cudaGraphMemsetNodeGetParams(nodes[0], &f));
+    CHECK(f.to == x && f.value == 0 && f.width * f.bytes == 4 && f.height == 1);
+    FINE(cudaGraphKernelNodeGetParams(nodes[1], &k));
+    CHECK(k.function == &bump && k.grid[0] == 1 && *(int **)k.params[0] == x);
+    CHECK(cudaGraphKernelNodeGetParams(nodes[0], &k) == 1); /* not a kernel */
+    FINE(cudaGraphInstantiate(&exec, graph, 0));
+    FINE(counts_after(exec, x, y, counts));
+    CHECK(counts[0] == 1 && counts[1] == 0);
+    *(int **)k.params[0] = y; /* the node's own room */
+    FINE(cudaGraphExecKernelNodeSetParams(exec, nodes[1], &k));
+    f = (struct fill_params){x, 0, 5, 4, 1, 1};
+    FINE(cudaGraphExecMemsetNodeSetParams(exec, nodes[0], &f));
+    FINE(counts_after(exec, x, y, counts));
+    CHECK(counts[0] == 5 && counts[1] == 1);
+    FINE(cudaGraphNodeSetEnabled(exec, nodes[1], 0));
+    FINE(cudaGraphNodeGetEnabled(exec, nodes[1], &enabled));
+    FINE(counts_after(exec, x, y, counts));
+    CHECK(counts[1] == 1 && enabled == 0);
+    FINE(cudaGraphClone(&clone, graph));
+    FINE(cudaGraphNodeFindInClone(&found, nodes[1], clone));
+    FINE(cudaGraphRemoveDependencies(graph, &nodes[0], &nodes[1], NULL, 1));
+    count = 3;
+    FINE(cudaGraphGetRootNodes(graph, nodes, &count));
+    CHECK(count == 2);
+    FINE(cudaGraphDestroyNode(nodes[0]));
+    CHECK(cudaGraphDestroyNode(nodes[0]) == 1);
+    FINE(cudaGraphGetNodes(graph, NULL, &count));
+    CHECK(count == 1);
+    FINE(cudaGraphNodeGetDependencies(found, NULL, NULL, &count));
+    CHECK(count == 1); /* the clone has what it had */
+    FINE(cudaGraphExecDestroy(exec));
+    FINE(cudaGraphDestroy(clone));
+    FINE(cudaGraphDestroy(graph));
+    return cudaFree(x) || cudaFree(y);
+}
+
 /* ---- memory ---- */
 
 static int allocation_node(void **ret, void *graph, size_t bytes, void **ret_address) {

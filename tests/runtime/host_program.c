@@ -863,6 +863,7 @@ int main(int argc, char **argv) {
                  {"graph_memory", case_graph_memory},
                  {"graph_memory_kept", case_graph_memory_kept},
                  {"graph_memory_late", case_graph_memory_late},
+                 {"graph_nodes", case_graph_nodes},
                  {"graph_ordered", case_graph_ordered},
                  {"graph_unordered", case_graph_unordered},
                  {"handles", case_handles},
