@@ -16,10 +16,14 @@ operation_start skill_install_operation,
 
 operation_start skill_pack_operation; /* skill_packing.c */
 
-/* skill_report.c: append a skill's source ("this project", "agent codex"), and remarks on
- * its name: what is wrong with it, and which skills of that name it hides. */
-void skill_tell_source(struct buf *out, const json_t *row);
-void skill_tell_name(struct buf *out, const json_t *row);
+/* Words (words.h) for a skill's source ("this project", "agent codex"), and remarks on its
+ * name: what is wrong with it, and which skills of that name it hides. */
+#define SKILL_SOURCE_WORDS                                                               \
+    "[{?source=agent}agent {agent|}|{?source=project}this project|{source}]"
+#define SKILL_NAME_WORDS(indent)                                                         \
+    "[" indent "Not trusted: {misnamed}.\n]"                                             \
+    "{hides:" indent "It hides another skill of this name (" SKILL_SOURCE_WORDS            \
+    "): {uri|}\n}"
 
 /* skill_report.c: append results as text for models and people. */
 void skill_find_describe(const json_t *result, struct buf *out);

@@ -8,138 +8,76 @@
 #include "protocol/finding.h"
 #include "skills/check/danger.h"
 
-#define MAX_SHOWN 60        /* findings, skills or files told one by one */
-#define MAX_DESCRIPTION 300 /* bytes of a description in a list */
+#define MAX_SHOWN 60 /* findings, skills or files told one by one */
 
-static void add_cut(struct buf *out, const char *text, size_t max) {
-    size_t len = strlen(text), kept = text_cut(text, len, max);
-    buf_add(out, text, kept);
-    buf_adds(out, kept < len ? "…" : "");
-}
+/* --- parts --- */
 
 /* On one line, so that the text cannot imitate other lines of the report. */
-static void add_line(struct buf *out, const char *text) {
+static void add_line(struct buf *out, const json_t *text, const void *) {
     size_t from = out->len;
-    text_clean(out, text, strlen(text));
-    for (size_t i = from; i < out->len; i++) {
-        out->data[i] = strchr("\t\n", out->data[i]) ? ' ' : out->data[i];
-    }
-}
-
-static void add_omitted(struct buf *out, size_t count, const char *noun) {
-    if (count > MAX_SHOWN) {
-        buf_addf(out, "… and %zu more %s\n", count - MAX_SHOWN, noun);
-    }
-}
-
-/* --- where a skill comes from --- */
-
-#define SOURCE "[{?source=agent}agent {agent|}|{?source=project}this project|{source}]"
-#define NAME(indent)                                                                     \
-    "[" indent "Not trusted: {misnamed}.\n]"                                             \
-    "{hides:" indent "It hides another skill of this name (" SOURCE "): {uri|}\n}"
-
-void skill_tell_source(struct buf *out, const json_t *row) {
-    words_add(out, SOURCE, row);
-}
-
-static void add_trust(struct buf *out, const json_t *row) {
-    words_add(out, SOURCE "[{!trusted}, not trusted]", row);
-}
-
-/* The warning stands in the same line as the name. */
-static void add_danger(struct buf *out, const json_t *row, const char *indent) {
-    const json_t *danger = json_object_get(row, "danger");
-    if (json_array_size(danger)) {
-        danger_warn(out, danger);
-        buf_addf(out, "\n%s", indent);
-    }
-}
-
-void skill_tell_name(struct buf *out, const json_t *row) {
-    words_add(out, NAME(""), row);
+    text_clean(out, json_string_value(text), json_string_length(text));
+    words_one_line(out, from);
 }
 
 /* Quotes a name with other characters, which might look like another name or like the
  * report's own words. */
-static void add_name(struct buf *out, const char *name) {
+static void add_name(struct buf *out, const json_t *name, const void *) {
     static const char proper[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
-    if (name[strspn(name, proper)] == '\0') {
-        buf_adds(out, name);
-        return;
-    }
-    buf_addc(out, '"');
+    const char *text = json_string_value(name);
+    bool quoted = text[strspn(text, proper)];
+    buf_adds(out, quoted ? "\"" : "");
     size_t from = out->len;
-    add_line(out, name);
+    add_line(out, name, NULL);
     for (size_t i = from; i < out->len; i++) {
         out->data[i] = out->data[i] == '"' ? '\'' : out->data[i];
     }
-    buf_addc(out, '"');
+    buf_adds(out, quoted ? "\"" : "");
 }
+
+static void add_danger(struct buf *out, const json_t *danger, const void *) {
+    danger_warn(out, danger);
+}
+
+static void tell(struct buf *out, const char *words, const json_t *value) {
+    static const struct words_part parts[] = {
+        {"line", add_line}, {"name", add_name}, {"danger", add_danger}, {0}};
+    words_add_as(out, &(struct words_manner){.parts = parts}, words, value);
+}
+
+/* The warning stands in the same line as the name. */
+#define HEAD "{name#name} (" SKILL_SOURCE_WORDS "[{!trusted}, not trusted])"
+#define DESCRIPTION "[{danger#danger}\n  ]{description~300}\n"
 
 /* --- skill/find --- */
 
-static void tell_match(struct buf *out, const json_t *match) {
-    buf_adds(out, "- ");
-    add_name(out, json_get_string(match, "name", ""));
-    buf_addf(out, " (%.2f, ", json_number_value(json_object_get(match, "score")));
-    add_trust(out, match);
-    buf_adds(out, "): ");
-    add_danger(out, match, "  ");
-    add_cut(out, json_get_string(match, "description", ""), MAX_DESCRIPTION);
-    words_add(out, "\n  {why|}\n  {uri|}\n  {path|}\n" NAME("  "), match);
-}
+#define MATCH                                                                            \
+    "- {name#name} ({score%.2f}, " SKILL_SOURCE_WORDS "[{!trusted}, not trusted]): "      \
+    DESCRIPTION "  {why|}\n  {uri|}\n  {path|}\n" SKILL_NAME_WORDS("  ")
 
 void skill_find_describe(const json_t *result, struct buf *out) {
-    const json_t *matches = json_object_get(result, "matches");
-    const json_t *nearest = json_object_get(result, "nearest");
-    words_add(
-        out,
-        "[{matches-0} skill[{!matches=1}s] fit[{?matches=1}s]:\n"
-        "|No skill fits this task as described. If you gave no other names for it, ask "
-        "once more with some; otherwise go on without a skill.\n"
-        "[{?nearest}Nearest, but not fitting:\n]]",
-        result);
-    json_each(json_array_size(matches) ? matches : nearest, i, match) {
-        tell_match(out, match);
-    }
-    words_add(out, "[({problem})\n]", result);
+    tell(out,
+         "[{matches-0} skill[{!matches=1}s] fit[{?matches=1}s]:\n{matches:" MATCH "}"
+         "|No skill fits this task as described. If you gave no other names for it, ask "
+         "once more with some; otherwise go on without a skill.\n"
+         "[Nearest, but not fitting:\n{nearest:" MATCH "}]][({problem})\n]",
+         result);
 }
 
 /* --- skill/get, skill/list --- */
 
 void skill_get_describe(const json_t *result, struct buf *out) {
-    const json_t *front = json_object_get(result, "frontmatter");
-    add_danger(out, result, "");
-    buf_adds(out, "# Skill ");
-    add_name(out, json_get_string(result, "name", ""));
-    buf_adds(out, " (");
-    add_trust(out, result);
-    buf_adds(out, ")\n");
-    add_line(out, json_get_string(front, "description", ""));
-    words_add(out,
-              "\n\nFolder: {path|}\n" NAME("") "{files<60:- {path|} ({size|0} bytes)\n}"
-                                               "[… and {files-60} more files\n]\n{body}",
-              result);
+    tell(out,
+         "[{danger#danger}\n]# Skill " HEAD "\n{frontmatter.description#line}\n\n"
+         "Folder: {path|}\n" SKILL_NAME_WORDS("") "{files<60:- {path|} ({size|0} bytes)\n}"
+         "[… and {files-60} more files\n]\n{body}",
+         result);
 }
 
 void skill_list_describe(const json_t *result, struct buf *out) {
-    const json_t *skills = json_object_get(result, "skills");
-    buf_addf(out, "%zu skills\n", json_array_size(skills));
-    json_each(skills, i, skill) {
-        if (i >= MAX_SHOWN) {
-            break;
-        }
-        buf_adds(out, "- ");
-        add_name(out, json_get_string(skill, "name", ""));
-        buf_adds(out, " (");
-        add_trust(out, skill);
-        buf_adds(out, "): ");
-        add_danger(out, skill, "  ");
-        add_cut(out, json_get_string(skill, "description", ""), MAX_DESCRIPTION);
-        words_add(out, "\n  {path|}\n[  hidden by {shadowed_by}\n]", skill);
-    }
-    add_omitted(out, json_array_size(skills), "skills");
+    tell(out,
+         "[{skills-0}|0] skills\n{skills<60:- " HEAD ": " DESCRIPTION
+         "  {path|}\n[  hidden by {shadowed_by}\n]}[… and {skills-60} more skills\n]",
+         result);
 }
 
 /* --- skill/check --- */
@@ -162,13 +100,13 @@ void skill_check_describe(const json_t *result, struct buf *out) {
         "in the catalogue]\n",
         result);
     json_each(findings, i, finding) {
-        if (i < MAX_SHOWN) {
-            words_add(out, finding_words, finding);
-        }
+        words_add(out, i < MAX_SHOWN ? finding_words : "", finding);
     }
-    add_omitted(
-        out, json_array_size(findings) + (size_t)json_get_integer(result, "omitted", 0),
-        "findings");
+    size_t all =
+        json_array_size(findings) + (size_t)json_get_integer(result, "omitted", 0);
+    if (all > MAX_SHOWN) {
+        buf_addf(out, "… and %zu more findings\n", all - MAX_SHOWN);
+    }
 }
 
 /* --- skill/install, skill/uninstall --- */
@@ -181,10 +119,10 @@ void skill_pack_describe(const json_t *result, struct buf *out) {
 void skill_install_describe(const json_t *result, struct buf *out) {
     words_add(out,
               "{results:{agent|}: {outcome|} {path|}"
-              "[{?source=*} (from " SOURCE ": {from|})]"
+              "[{?source=*} (from " SKILL_SOURCE_WORDS ": {from|})]"
               "[{?was}, was {was.source|}][; what was there is kept in {was.kept}][: {reason}]\n[{diff~4096}\n]}[Note: {misnamed}.\n]"
               "{findings:The safety rules warn: {message|} ({code|}, line {line} of "
               "[{file}|SKILL.md])\n}"
-              "{hides:Another skill has its name (" SOURCE "): {uri|}\n}",
+              "{hides:Another skill has its name (" SKILL_SOURCE_WORDS "): {uri|}\n}",
               result);
 }

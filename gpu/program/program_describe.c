@@ -6,58 +6,32 @@
 #include "gpu/program/kernel_run.h"
 #include "protocol/finding.h"
 
-enum { MAX_TEXT = 6000, MAX_WHY = 160 };
+enum { MAX_TEXT = 6000 };
 
-static size_t count_of(const json_t *result, const char *name) {
-    return json_array_size(json_object_get(result, name));
-}
-
-static json_int_t launches_of(const json_t *result) {
-    json_int_t sum = 0;
-    json_each(json_object_get(result, "launches"), i, launch) {
-        sum += json_get_integer(launch, "times", 1);
-    }
-    return sum;
-}
-
-static void add_count(struct buf *out, size_t count, const char *word) {
-    if (count) {
-        buf_addf(out, ", %zu %s%s", count, word, count == 1 ? "" : "s");
-    }
-}
+/* It did not run where it has no launches. */
+static const char summary_words[] =
+    "{verdict|?}[: {error.message~160}|: ended by {signal~20}|: exit status {exit_status}]"
+    "[, {launched} launch[{!launched=1}es]{?launched}]"
+    "[, {errors} error[{!errors=1}s]{?errors}{!launches=*}]"
+    "[, {found} finding[{!found=1}s]{?found}][, {warned} warning[{!warned=1}s]{?warned}]"
+    "[, {api_errors-0} failed call[{!api_errors=1}s]][, {leaks-0} leak[{!leaks=1}s]]"
+    "[; {note~200}]";
 
 void program_set_summary(json_t *result) {
-    autobuf out = BUF_INIT(1024);
-    const char *signal = json_get_string(result, "signal", NULL);
-    const json_t *status = json_object_get(result, "exit_status");
-    const char *why = json_get_string(json_object_get(result, "error"), "message", NULL);
-    buf_adds(&out, json_get_string(result, "verdict", "?"));
-    if (why) {
-        size_t len = strlen(why), cut = text_cut(why, len, MAX_WHY);
-        buf_addf(&out, ": %.*s%s", (int)cut, why, cut < len ? "…" : "");
-    } else if (signal) {
-        buf_addf(&out, ": ended by %.20s", signal);
-    } else if (json_is_integer(status)) {
-        buf_addf(&out, ": exit status %lld", (long long)json_integer_value(status));
-    }
-    json_int_t launches = launches_of(result);
-    if (launches) {
-        buf_addf(&out, ", %lld launch%s", (long long)launches, launches == 1 ? "" : "es");
-    }
     const json_t *findings = json_object_get(result, "findings");
-    if (!json_object_get(result, "launches")) { /* it did not run */
-        add_count(&out,
-                  findings_count(json_object_get(result, "diagnostics"), FINDING_ERROR),
-                  "error");
+    json_int_t launched = 0;
+    json_each(json_object_get(result, "launches"), i, launch) {
+        launched += json_get_integer(launch, "times", 1);
     }
-    add_count(&out, findings_count(findings, FINDING_ERROR), "finding");
-    add_count(&out, findings_count(findings, FINDING_WARNING), "warning");
-    add_count(&out, count_of(result, "api_errors"), "failed call");
-    add_count(&out, count_of(result, "leaks"), "leak");
-    const char *note = json_get_string(result, "note", NULL);
-    if (note) {
-        buf_addf(&out, "; %.200s", note);
-    }
+    autobuf out = BUF_INIT(1024);
+    autojson *told = json_copy(result);
+    autojson *counts = json_pack(
+        "{s:I,s:I,s:I,s:I}", "launched", launched, "errors",
+        (json_int_t)findings_count(json_object_get(result, "diagnostics"), FINDING_ERROR),
+        "found", (json_int_t)findings_count(findings, FINDING_ERROR), "warned",
+        (json_int_t)findings_count(findings, FINDING_WARNING));
+    json_object_update(told, counts);
+    words_add(&out, summary_words, told);
     json_object_set_new(result, "summary", json_clean(out.data, out.len));
 }
 

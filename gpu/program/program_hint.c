@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "gpu/program/kernel_run.h"
 #include "protocol/finding.h"
 
@@ -20,41 +21,6 @@ static char *last_line(const char *text) {
     return xstrndup(text + begin, text_cut(text + begin, end - begin, MAX_LINE));
 }
 
-/* "The program itself ended with status 1, after printing \"FAILED\"" */
-static void tell_end(const json_t *result, struct buf *out) {
-    const json_t *status = json_object_get(result, "exit_status");
-    autofree char *error = last_line(json_get_string(result, "stderr", ""));
-    autofree char *said = last_line(json_get_string(result, "stdout", ""));
-    const char *line = *error ? error : said;
-    buf_adds(out, "no check says why: the program itself ended");
-    if (json_is_integer(status)) {
-        buf_addf(out, " with status %lld", (long long)json_integer_value(status));
-    } else {
-        buf_addf(out, " by %.20s", json_get_string(result, "signal", "a signal"));
-    }
-    if (*line) {
-        buf_addf(out, ", after printing \"%s\"", line);
-    }
-}
-
-static void tell_choices(const json_t *result, const json_t *params, struct buf *out) {
-    bool launched = json_array_size(json_object_get(result, "launches"));
-    const json_t *skipped = json_object_get(result, "skipped_launches");
-    bool races = !strstr(json_get_string(result, "note", ""), "races");
-    if (!launched) {
-        buf_adds(out, ", and launched no kernel");
-    }
-    if (!launched && !json_array_size(json_object_get(params, "args"))) {
-        buf_adds(out, "; if it wants arguments, give them as `args`");
-    }
-    if (launched && !races) {
-        buf_adds(out, "; races were not looked for (`checks` all)");
-    }
-    if (json_get_integer(skipped, "launches", 0)) {
-        buf_adds(out, "; some launches were skipped (`run_all_launches` executes all)");
-    }
-}
-
 /* The first failed call that the program did not check, or else of those that it did the
  * last, on which it may have ended. */
 static const json_t *call_to_tell(const json_t *result, bool *ret_checked) {
@@ -69,17 +35,19 @@ static const json_t *call_to_tell(const json_t *result, bool *ret_checked) {
     return last;
 }
 
-static void tell_call(const json_t *call, struct buf *out) {
-    const char *file = json_get_string(call, "file", NULL);
-    buf_addf(out, "%.80s", json_get_string(call, "function", "?"));
-    if (file) {
-        buf_addf(out, " (%.200s:%lld)", file,
-                 (long long)json_get_integer(call, "line", 0));
-    }
-}
+#define CALL "{call.function~80}[ ({call.file~200}:{call.line|0})]"
+static const char hint_words[] =
+    "[{?call}{!checked}begin with the failed call " CALL ": what follows may come of it"
+    "|{!exit_status=0}no check says why: the program itself ended "
+    "[with status {exit_status}|by {signal|a signal}][, after printing \"{said}\"]"
+    "[{!launches}, and launched no kernel[{!args}; if it wants arguments, give them as `args`]"
+    "|{?races_left}; races were not looked for (`checks` all)]"
+    "[{?skipped_launches.launches}; some launches were skipped (`run_all_launches` executes "
+    "all)]"
+    "[; it had checked a call that failed, which may be why: {?call}" CALL "]"
+    "|only `strict` makes this fail: see the warnings and leaks]";
 
 void program_set_hint(json_t *result, const json_t *params) {
-    autobuf out = BUF_INIT(MAX_HINT);
     bool checked = false;
     const json_t *call = call_to_tell(result, &checked);
     bool late = json_says(result, "verdict", "timeout") && call && !checked;
@@ -87,19 +55,16 @@ void program_set_hint(json_t *result, const json_t *params) {
         findings_count(json_object_get(result, "findings"), FINDING_ERROR)) {
         return;
     }
-    if (call && !checked) {
-        buf_adds(&out, "begin with the failed call ");
-        tell_call(call, &out);
-        buf_adds(&out, ": what follows may come of it");
-    } else if (json_get_integer(result, "exit_status", 1) != 0) {
-        tell_end(result, &out);
-        tell_choices(result, params, &out);
-        if (call) {
-            buf_adds(&out, "; it had checked a call that failed, which may be why: ");
-            tell_call(call, &out);
-        }
-    } else {
-        buf_adds(&out, "only `strict` makes this fail: see the warnings and leaks");
-    }
+    autobuf out = BUF_INIT(MAX_HINT);
+    autofree char *error = last_line(json_get_string(result, "stderr", ""));
+    autofree char *said = last_line(json_get_string(result, "stdout", ""));
+    bool races_left = strstr(json_get_string(result, "note", ""), "races") != NULL;
+    autojson *told = json_copy(result);
+    autojson *more = json_pack("{s:o,s:b,s:b,s:O*,s:O*}", "said",
+                               json_clean_z(*error ? error : said), "checked", checked,
+                               "races_left", races_left, "call", call, "args",
+                               json_object_get(params, "args"));
+    json_object_update(told, more);
+    words_add(&out, hint_words, told);
     json_object_set_new(result, "hint", json_clean(out.data, out.len));
 }

@@ -415,18 +415,12 @@ static void describe_marks(const json_t *marks, struct buf *out) {
 }
 
 /* Which of the skills of one name was measured. */
-static void describe_skill(const json_t *provenance, struct buf *out) {
-    if (json_object_get(provenance, "source")) {
-        words_add(out, "skill: {path|} (", provenance);
-        skill_tell_source(out, provenance);
-        buf_adds(out, ")\n");
-        skill_tell_name(out, provenance);
-    }
-}
+static const char skill_words[] =
+    "[{?source=*}skill: {path|} (" SKILL_SOURCE_WORDS ")\n" SKILL_NAME_WORDS("") "]";
 
 void evaluation_describe(const json_t *result, struct buf *out) {
     words_add(out, arm_words, result);
     describe_marks(json_object_get(result, "marks"), out);
-    describe_skill(json_object_get(result, "provenance"), out);
+    words_add(out, skill_words, json_object_get(result, "provenance"));
     words_add(out, "[record: {run}\n]", result);
 }

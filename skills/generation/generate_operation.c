@@ -53,6 +53,7 @@ static void generate_start(struct call *call, const json_t *params) {
 /* --- the table --- */
 
 static const char saved_words[] =
+    "Saved {skill.name|} in {skill.path|}.\n" SKILL_NAME_WORDS("")
     "[{?lessons}It has {lessons.fixes|0} fixes, {lessons.corrections|0} corrections, "
     "{lessons.commands|0} commands, {lessons.files|0} files.\n]"
     "{tests.count|0} tests ({tests.wanted|0} requested, {tests.marked|0} left out as too "
@@ -73,8 +74,6 @@ static const char done_words[] =
     "|{?evaluation}Evaluation: {evaluation.error|}[; {evaluation.hint}]\n]";
 
 static void describe_saved(const json_t *result, struct buf *out) {
-    words_add(out, "Saved {skill.name|} in {skill.path|}.\n", result);
-    skill_tell_name(out, result);
     words_add(out, saved_words, result);
     refinement_describe(json_object_get(result, "refinement"), out);
     words_add(out, traces_words, result);
