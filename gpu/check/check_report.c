@@ -21,57 +21,32 @@ static const char finding_words[] = PLACE
     "{severity|error}: {message~600} \\[{source|}[ {code}]\\]\n"
     "{related<3:  " PLACE "note: {message~300}\n}[  … and {related-3} more notes\n]";
 
-static void tell_text(const char *text, size_t max, struct buf *out) {
-    size_t len = strlen(text);
-    size_t cut = text_cut(text, len, max);
-    buf_add(out, text, cut);
-    if (cut < len) {
-        buf_adds(out, "…");
+/* Without the ends of its last lines. */
+static void add_edit_text(struct buf *out, const json_t *text, const void *) {
+    const char *at = json_string_value(text);
+    size_t len = json_string_length(text);
+    while (len && at[len - 1] == '\n') {
+        len--;
     }
+    size_t cut = text_cut(at, len, MAX_EDIT_TEXT);
+    buf_add(out, at, cut);
+    buf_adds(out, cut < len ? "…" : "");
 }
 
-/* One edit as "12:5 insert `x`", in the words of a patch. */
-static void tell_edit(const json_t *edit, struct buf *out) {
-    const char *text = json_get_string(edit, "text", "");
-    json_int_t line = json_get_integer(edit, "line", 0);
-    json_int_t column = json_get_integer(edit, "column", 0);
-    json_int_t end_line = json_get_integer(edit, "end_line", 0);
-    json_int_t end_column = json_get_integer(edit, "end_column", 0);
-    bool inserts = line == end_line && column == end_column;
-    buf_addf(out, "%lld:%lld", (long long)line, (long long)column);
-    if (!inserts) {
-        buf_addf(out, "-%lld:%lld", (long long)end_line, (long long)end_column);
-    }
-    buf_adds(out, inserts ? " insert `" : *text ? " becomes `" : " delete");
-    if (*text) {
-        size_t len = strlen(text);
-        while (len && text[len - 1] == '\n') {
-            len--;
-        }
-        autofree char *trimmed = xstrndup(text, len);
-        tell_text(trimmed, MAX_EDIT_TEXT, out);
-        buf_addc(out, '`');
-    }
-}
-
-static void tell_fixes(const json_t *findings, const json_t *finding, struct buf *out) {
-    json_each(json_object_get(finding, "fixes"), i, fix) {
-        if (!finding_fix_is_new(findings, finding, fix)) {
-            continue;
-        }
-        buf_adds(out, "  fix: ");
-        tell_text(json_get_string(fix, "title", ""), 200, out);
-        json_each(json_object_get(fix, "edits"), k, edit) {
-            buf_adds(out, k ? "; " : " (");
-            tell_edit(edit, out);
-        }
-        buf_adds(out, json_array_size(json_object_get(fix, "edits")) ? ")\n" : "\n");
-    }
-}
+/* Edits in the words of a patch: "12:5 insert `x`". */
+#define EDIT                                                                             \
+    "{line|0}:{column|0}[{?line=end_line}{?column=end_column} insert"                     \
+    "|-{end_line|0}:{end_column|0}[{?text} becomes| delete]][ `{text#edit}`]"
+static const char fix_words[] = "  fix: {title~200}[ ({edits/; /:" EDIT "})]\n";
 
 static void tell_finding(const json_t *findings, const json_t *finding, struct buf *out) {
+    static const struct words_part parts[] = {{"edit", add_edit_text}, {0}};
     words_add(out, finding_words, finding);
-    tell_fixes(findings, finding, out);
+    json_each(json_object_get(finding, "fixes"), i, fix) {
+        if (finding_fix_is_new(findings, finding, fix)) {
+            words_add_as(out, &(struct words_manner){.parts = parts}, fix_words, fix);
+        }
+    }
 }
 
 static void tell_findings(const json_t *result, struct buf *out) {
@@ -104,22 +79,18 @@ static const json_t *best_occupancy(const json_t *kernel) {
     return best;
 }
 
+static const char kernel_words[] =
+    "{name%-28.60s} [{registers%4d}|   -] {spilled%6d} [{stack_bytes%6d}|     -] "
+    "[{static_shared_bytes%7d}|      -] [{barriers%4d}|   -]  "
+    "[{best.percent%.0f}% @{best.block_threads} ([{best.limited_by/+/:{.}}])]\n";
+
 static void tell_kernel(const json_t *kernel, struct buf *out) {
-    const char *name = json_get_string(kernel, "name", "?");
-    size_t cut = text_cut(name, strlen(name), 60);
-    buf_addf(out, "%-28.*s", (int)cut, name);
-    words_add(out, " [{registers%4d}|   -]", kernel);
-    json_int_t stores = json_get_integer(kernel, "spill_store_bytes", 0);
-    json_int_t loads = json_get_integer(kernel, "spill_load_bytes", 0);
-    buf_addf(out, " %6lld", (long long)(stores + loads));
-    words_add(out,
-              " [{stack_bytes%6d}|     -] [{static_shared_bytes%7d}|      -] "
-              "[{barriers%4d}|   -]  ",
-              kernel);
-    words_add(
-        out,
-        "[{?block_threads=*}{percent%.0f}% @{block_threads} ([{limited_by/+/:{.}}])]\n",
-        best_occupancy(kernel));
+    autojson *told = json_copy((json_t *)(uintptr_t)kernel);
+    json_int_t spilled = json_get_integer(kernel, "spill_store_bytes", 0) +
+                         json_get_integer(kernel, "spill_load_bytes", 0);
+    json_object_set_new(told, "spilled", json_integer(spilled));
+    json_object_set(told, "best", (json_t *)(uintptr_t)best_occupancy(kernel));
+    words_add(out, kernel_words, told);
 }
 
 static void tell_kernels(const json_t *result, struct buf *out) {

@@ -1,68 +1,48 @@
 #include "gpu/check/check_verdict.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 #include "protocol/finding.h"
 
 static bool is_outcome(const json_t *result, const char *outcome) {
     return strcmp(json_get_string(result, "outcome", ""), outcome) == 0;
 }
 
-static void add_count(struct buf *out, size_t n, const char *noun) {
-    buf_addf(out, "%zu %s%s", n, noun, n == 1 ? "" : "s");
+/* If nothing was compiled, uncompiled_tell has written the sentence. Of relocatable code
+ * without a kernel the functions are told. */
+static const char summary_words[] =
+    "[{?failed}not ok: {found}|{?stopped}not ok: {found} (strict makes warnings fail)"
+    "|{?outcome}{summary}"
+    "|{?outcome}no verdict: the compiler ended with \"{outcome}\""
+    "|[{?host_code=*}device code ok: |ok: ]"
+    "[{kernels-0} kernel[{!kernels=1}s]|{functions} device function[{!functions=1}s]"
+    "{?functions}|0 kernels][, {found}|{found_more}]"
+    "[{?quick}; quick: registers and occupancy are those of unoptimized code]]"
+    "[{!ended}{!failed}; {uncompiled-0} template[{?uncompiled=1} was|s were] not compiled: "
+    "nothing instantiates [{?uncompiled=1}it|them]]"
+    "[{!ended}{?host_code=*}; host code not checked]";
+
+/* "2 errors and a warning, 3 more not shown" */
+static char *findings_in_words(const json_t *result) {
+    autobuf out = BUF_INIT(4096);
+    findings_tell(json_object_get(result, "diagnostics"), &out);
+    words_add(&out, "[, {omitted} more not shown{?omitted}]", result);
+    return buf_detach(&out);
 }
 
-/* "3 kernels"; of relocatable code without a kernel "4 device functions". */
-static void add_compiled(const json_t *result, struct buf *out) {
-    size_t kernels = json_array_size(json_object_get(result, "kernels"));
-    json_int_t functions = json_get_integer(result, "functions", 0);
-    if (!kernels && functions > 0) {
-        add_count(out, (size_t)functions, "device function");
-    } else {
-        add_count(out, kernels, "kernel");
-    }
-}
-
-static void add_findings(const json_t *result, bool comma, struct buf *out) {
-    const json_t *findings = json_object_get(result, "diagnostics");
-    json_int_t omitted = json_get_integer(result, "omitted", 0);
-    if (comma && json_array_size(findings)) {
-        buf_adds(out, ", ");
-    }
-    findings_tell(findings, out);
-    if (omitted > 0) {
-        buf_addf(out, ", %lld more not shown", (long long)omitted);
-    }
-}
-
-/* If nothing was compiled, uncompiled_tell has written the sentence. */
-static void add_words(const json_t *result, bool failed, bool strict, bool quick,
-                      struct buf *out) {
-    const char *outcome = json_get_string(result, "outcome", NULL);
-    const char *nothing = json_get_string(result, "summary", "");
-    bool host = json_object_get(result, "host_code") != NULL;
-    size_t left = json_array_size(json_object_get(result, "uncompiled"));
-    if (failed || strict) {
-        buf_adds(out, "not ok: ");
-        add_findings(result, false, out);
-        buf_adds(out, strict ? " (strict makes warnings fail)" : "");
-    } else if (outcome && *nothing) {
-        buf_adds(out, nothing);
-    } else if (outcome) {
-        buf_addf(out, "no verdict: the compiler ended with \"%s\"", outcome);
-        return;
-    } else {
-        buf_adds(out, host ? "device code ok: " : "ok: ");
-        add_compiled(result, out);
-        add_findings(result, true, out);
-        buf_adds(out, quick ? "; quick: registers and occupancy are those of "
-                              "unoptimized code"
-                            : "");
-    }
-    if (left && !failed) {
-        buf_addf(out, "; %zu template%s not compiled: nothing instantiates %s", left,
-                 left == 1 ? " was" : "s were", left == 1 ? "it" : "them");
-    }
-    buf_adds(out, host ? "; host code not checked" : "");
+static char *summary_of(const json_t *result, bool failed, bool stopped, bool quick) {
+    autobuf out = BUF_INIT(8192);
+    autofree char *found = findings_in_words(result);
+    bool any = json_array_size(json_object_get(result, "diagnostics"));
+    bool ended = !failed && !stopped && json_object_get(result, "outcome") &&
+                 !*json_get_string(result, "summary", "");
+    autojson *told = json_copy((json_t *)(uintptr_t)result);
+    autojson *more = json_pack("{s:b,s:b,s:b,s:b,s:o}", "failed", failed, "stopped", stopped,
+                               "quick", quick, "ended", ended, any ? "found" : "found_more",
+                               json_clean_z(found));
+    json_object_update(told, more);
+    words_add(&out, summary_words, told);
+    return buf_detach(&out);
 }
 
 void check_verdict_set(json_t *result, bool strict, bool quick) {
@@ -70,10 +50,9 @@ void check_verdict_set(json_t *result, bool strict, bool quick) {
     bool failed = findings_count(findings, FINDING_ERROR) > 0;
     bool good = !json_object_get(result, "outcome") || is_outcome(result, "no_kernels");
     bool stopped = strict && good && !failed && findings_count(findings, FINDING_WARNING);
-    autobuf words = BUF_INIT(4096);
     bool verdict = good || is_outcome(result, "nothing_compiled");
-    add_words(result, failed && verdict, stopped, quick, &words);
-    json_object_set_new(result, "summary", json_text(words.data, words.len));
+    autofree char *summary = summary_of(result, failed && verdict, stopped, quick);
+    json_object_set_new(result, "summary", json_text(summary, strlen(summary)));
     json_object_set_new(result, "ok", json_boolean(good && !failed && !stopped));
     if (stopped) {
         json_object_set_new(result, "strict", json_true());
@@ -82,17 +61,12 @@ void check_verdict_set(json_t *result, bool strict, bool quick) {
 
 /* Compiled code may still have errors, of its launch or of an include. */
 void check_verdict_explain(const json_t *result, struct buf *out) {
-    const json_t *error = findings_first_error(json_object_get(result, "diagnostics"));
-    bool compiled = json_array_size(json_object_get(result, "kernels")) > 0;
-    json_int_t line = json_get_integer(error, "line", 0);
-    if (!error) {
-        buf_adds(out, json_get_string(result, "summary", "it was not compiled"));
-        return;
-    }
-    buf_adds(out, compiled ? "the check found an error: " : "it does not compile: ");
-    buf_addf(out, "%.1000s", json_get_string(error, "message", ""));
-    if (line) {
-        buf_addf(out, " (%.200s:%lld)", json_get_string(error, "file", "line"),
-                 (long long)line);
-    }
+    autojson *told = json_copy((json_t *)(uintptr_t)result);
+    const json_t *first = findings_first_error(json_object_get(result, "diagnostics"));
+    json_object_set(told, "first", (json_t *)(uintptr_t)first);
+    words_add(out,
+              "[{?first}[{?kernels}the check found an error: |it does not compile: ]"
+              "{first.message~1000}[ ({first.file|line}:{first.line}{?first.line})]"
+              "|{summary|it was not compiled}]",
+              told);
 }
