@@ -50,6 +50,11 @@ static inline bool text_is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The same of an identifier that may have letters beyond ASCII. */
+static inline bool text_is_wide_word(char c) {
+    return text_is_word(c) || (unsigned char)c >= 0x80;
+}
+
 /* The value of a hexadecimal digit, or -1. */
 int text_hex_digit(char c);
 

@@ -57,6 +57,14 @@ static bool has_table(const struct live_progress *p) {
     return json_array_size(json_object_get(p->partial, "students")) > 0;
 }
 
+static struct live_table table_of(const struct live_progress *p) {
+    return (struct live_table){.terminal = p->terminal,
+                               .partial = p->partial,
+                               .figures = p->figures,
+                               .elapsed_s = p->elapsed,
+                               .stopping = p->stopping};
+}
+
 /* --- in place --- */
 
 /* Rows that the drawn lines take now: terminals wrap them anew when the window narrows.
@@ -107,13 +115,9 @@ static void draw(struct live_progress *p) {
     autobuf out = BUF_INIT(2 * FRAME_MAX);
     terminal_err_size(&columns, &rows);
     buf_reset(&p->frame);
-    struct live_table table = {.terminal = p->terminal,
-                               .partial = p->partial,
-                               .figures = p->figures,
-                               .elapsed_s = p->elapsed,
-                               .stopping = p->stopping,
-                               .columns = columns,
-                               .rows = rows};
+    struct live_table table = table_of(p);
+    table.columns = columns;
+    table.rows = rows;
     live_table_frame(&table, &p->frame);
     if (p->lines && p->drawn.len == p->frame.len &&
         memcmp(p->drawn.data, p->frame.data, p->frame.len) == 0) {
@@ -168,11 +172,7 @@ static void add_line(const struct live_progress *p, struct buf *out) {
 
 static void say_line(struct live_progress *p) {
     autobuf line = BUF_INIT(FRAME_MAX);
-    struct live_table table = {.terminal = p->terminal,
-                               .partial = p->partial,
-                               .figures = p->figures,
-                               .elapsed_s = p->elapsed,
-                               .stopping = p->stopping};
+    struct live_table table = table_of(p);
     if (has_table(p)) {
         live_table_line(&table, &line);
     } else {

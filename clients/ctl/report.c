@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
+#include "base/words.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
@@ -211,31 +212,6 @@ static const char *file_of(const json_t *finding, const json_t *answer) {
     return json_get_string(finding, "file", json_get_string(answer, "path", ""));
 }
 
-/* "k.cu:3:5", as much of it as is known. Freed by the caller. */
-static char *place_of(const json_t *finding, const json_t *answer) {
-    autobuf place = BUF_INIT(MAX_REPORT);
-    json_int_t line = json_get_integer(finding, "line", 0);
-    json_int_t column = json_get_integer(finding, "column", 0);
-    buf_adds(&place, file_of(finding, answer));
-    if (line) {
-        buf_addf(&place, ":%lld", (long long)line);
-    }
-    if (line && column) {
-        buf_addf(&place, ":%lld", (long long)column);
-    }
-    return buf_detach(&place);
-}
-
-/* What belongs to it, each on a line of its own. Freed by the caller. */
-static char *related_lines(const json_t *finding, const json_t *answer) {
-    autobuf text = BUF_INIT(MAX_REPORT);
-    json_each(json_object_get(finding, "related"), i, one) {
-        autofree char *place = place_of(one, answer);
-        buf_addf(&text, "\n%s: %s", place, json_get_string(one, "message", ""));
-    }
-    return buf_detach(&text);
-}
-
 /* --- SARIF 2.1.0 --- */
 
 static const char *sarif_level(const json_t *finding) {
@@ -321,125 +297,104 @@ static void print_sarif(const struct report *r) {
     puts(text.data);
 }
 
+/* --- texts --- */
+
+/* The place of a finding, as much of it as is known; and what belongs to it. */
+#define PLACE "{file|}[:{line}{?line}[:{column}{?column}]]"
+#define RELATED(newline) "{related:" newline PLACE ": {message|}}"
+
+/* The file that an answer is about is that of findings without one. */
+static void complete(json_t *finding, const json_t *answer) {
+    json_object_set_new(finding, "rule", json_string(rule_of(finding)));
+    json_object_set_new(finding, "level", json_string(sarif_level(finding)));
+    json_object_set_new(finding, "own_file",
+                        json_boolean(json_object_get(finding, "file") != NULL));
+    json_object_set_new(finding, "file", json_string(file_of(finding, answer)));
+    json_each(json_object_get(finding, "related"), i, one) {
+        json_object_set_new(one, "file", json_string(file_of(one, answer)));
+    }
+}
+
+/* What a case failed with, for those who show no more than this: "k.cu:3:5: identifier
+ * "x" is undefined (2 errors, 1 warning)". */
+static json_t *reason_of(const json_t *findings) {
+    const json_t *first = findings_first_error(findings);
+    autobuf text = BUF_INIT(MAX_REPORT), all = BUF_INIT(256);
+    words_add(&text, "[{?own_file}" PLACE ": ]{message|not ok}",
+              first ? first : json_array_get(findings, 0));
+    if (json_array_size(findings) > 1 && findings_tell(findings, &all)) {
+        buf_addf(&text, " (%s)", all.data);
+    }
+    return json_text(text.data, text.len);
+}
+
+static void print_answers(const struct report *r, const struct words_manner *manner,
+                          const char *words) {
+    json_each(r->answers, i, answer) {
+        json_t *findings = json_object_get(answer, "findings");
+        autobuf text = BUF_INIT(MAX_REPORT);
+        json_each(findings, k, finding) {
+            complete(finding, answer);
+        }
+        json_object_set_new(answer, "reason", reason_of(findings));
+        words_add_as(&text, manner, words, answer);
+        fputs(text.data, stdout);
+    }
+}
+
 /* --- GitHub's workflow commands --- */
 
 /* Their escapes: % and ends of lines, and in a property also : and , */
-static void put_escaped(const char *text, bool property) {
+static void escape_bytes(struct buf *out, size_t from, const char *bytes) {
+    autofree char *text = xstrdup(out->data + from);
+    out->len = from;
     for (const char *at = text; *at; at++) {
-        if (strchr(property ? "%\r\n:," : "%\r\n", *at)) {
-            printf("%%%02X", (unsigned)*at);
-        } else {
-            putchar(*at);
-        }
+        buf_addf(out, strchr(bytes, *at) ? "%%%02X" : "%c", (unsigned char)*at);
     }
 }
 
-static void print_command(const json_t *finding, const json_t *answer) {
-    const char *level = sarif_level(finding);
-    printf("::%s file=", strcmp(level, "note") == 0 ? "notice" : level);
-    put_escaped(file_of(finding, answer), true);
-    json_int_t line = json_get_integer(finding, "line", 0);
-    json_int_t column = json_get_integer(finding, "column", 0);
-    if (line > 0) {
-        printf(",line=%lld", line);
-    }
-    if (line > 0 && column > 0) {
-        printf(",col=%lld", column);
-    }
-    fputs(",title=", stdout);
-    put_escaped(rule_of(finding), true);
-    fputs("::", stdout);
-    autofree char *related = related_lines(finding, answer);
-    put_escaped(json_get_string(finding, "message", ""), false);
-    put_escaped(related, false);
-    putchar('\n');
+static void escape_message(struct buf *out, size_t from) {
+    escape_bytes(out, from, "%\r\n");
 }
+
+static void add_property(struct buf *out, const json_t *text, const void *) {
+    size_t from = out->len;
+    buf_adds(out, json_string_value(text));
+    escape_bytes(out, from, "%\r\n:,");
+}
+
+static const char github_words[] =
+    "{findings:::[{?level=note}notice|{level}] file={file#property}"
+    "[,line={line}{?line}[,col={column}{?column}]],title={rule#property}::{message|}" RELATED(
+        "%0A") "\n}[::error file={path#property}::{error}\n]";
 
 static void print_github(const struct report *r) {
-    json_each(r->answers, i, answer) {
-        const char *error = json_get_string(answer, "error", NULL);
-        json_each(json_object_get(answer, "findings"), k, finding) {
-            print_command(finding, answer);
-        }
-        if (error) {
-            fputs("::error file=", stdout);
-            put_escaped(json_get_string(answer, "path", ""), true);
-            fputs("::", stdout);
-            put_escaped(error, false);
-            putchar('\n');
-        }
-    }
+    static const struct words_part parts[] = {{"property", add_property}, {0}};
+    print_answers(r, &(struct words_manner){escape_message, parts, NULL}, github_words);
 }
 
 /* --- JUnit's XML --- */
 
-static void put_xml(const char *text) {
+static void escape_xml(struct buf *out, size_t from) {
+    autofree char *text = xstrdup(out->data + from);
+    out->len = from;
     for (const char *at = text; *at; at++) {
         const char *entity = *at == '<'   ? "&lt;"
                              : *at == '>' ? "&gt;"
                              : *at == '&' ? "&amp;"
                              : *at == '"' ? "&quot;"
-                                          : NULL;
-        if (entity) {
-            fputs(entity, stdout);
-        } else if ((unsigned char)*at >= ' ' || *at == '\n' || *at == '\t') {
-            putchar(*at);
-        }
+                                          : (char[]){*at, '\0'};
+        bool shown = (unsigned char)*at >= ' ' || *at == '\n' || *at == '\t';
+        buf_adds(out, shown ? entity : "");
     }
 }
 
-static void put_attribute(const char *name, const char *value) {
-    printf(" %s=\"", name);
-    put_xml(value);
-    putchar('"');
-}
-
-static void put_finding_line(const json_t *finding, const json_t *answer) {
-    autofree char *related = related_lines(finding, answer);
-    autofree char *place = place_of(finding, answer);
-    autofree char *line =
-        xasprintf("%s: %s: %s [%s]%s\n", place, sarif_level(finding),
-                  json_get_string(finding, "message", ""), rule_of(finding), related);
-    put_xml(line);
-}
-
-/* What a case failed with, for those who show no more than this: "k.cu:3:5: identifier
- * "x" is undefined (2 errors, 1 warning)". */
-static void put_reason(const json_t *answer) {
-    const json_t *findings = json_object_get(answer, "findings");
-    const json_t *first = findings_first_error(findings);
-    first = first ? first : json_array_get(findings, 0);
-    const char *message = json_get_string(first, "message", "not ok");
-    autobuf text = BUF_INIT(MAX_REPORT), all = BUF_INIT(256);
-    if (json_object_get(first, "file")) {
-        autofree char *place = place_of(first, answer);
-        buf_addf(&text, "%s: ", place);
-    }
-    buf_adds(&text, message);
-    if (json_array_size(findings) > 1 && findings_tell(findings, &all)) {
-        buf_addf(&text, " (%s)", all.data);
-    }
-    put_attribute("message", json_get_string(answer, "error", text.data));
-}
-
-static void put_case(const json_t *answer) {
-    int status = (int)json_get_integer(answer, "status", 0);
-    const char *kind = status == 1 ? "failure" : "error";
-    const json_t *findings = json_object_get(answer, "findings");
-    fputs("  <testcase", stdout);
-    put_attribute("classname", json_get_string(answer, "operation", ""));
-    put_attribute("name", json_get_string(answer, "path", ""));
-    fputs(">\n", stdout);
-    printf("    <%s", status ? kind : "system-out");
-    if (status) {
-        put_reason(answer);
-    }
-    putchar('>');
-    json_each(findings, i, finding) {
-        put_finding_line(finding, answer);
-    }
-    printf("</%s>\n  </testcase>\n", status ? kind : "system-out");
-}
+#define TAG "[{?status=1}failure|{?status}error|system-out]"
+static const char junit_words[] =
+    "  <testcase classname=\"{operation|}\" name=\"{path|}\">\n"
+    "    <" TAG "[ message=\"{?status}[{error}|{reason}]\"]>"
+    "{findings:" PLACE ": {level}: {message|} \\[{rule}\\]" RELATED("\n") "\n}"
+    "</" TAG ">\n  </testcase>\n";
 
 static int count_status(const struct report *r, int least, int most) {
     int n = 0;
@@ -454,9 +409,7 @@ static void print_junit(const struct report *r) {
     printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"upskilld\" "
            "tests=\"%zu\" failures=\"%d\" errors=\"%d\">\n",
            json_array_size(r->answers), count_status(r, 1, 1), count_status(r, 2, 255));
-    json_each(r->answers, i, answer) {
-        put_case(answer);
-    }
+    print_answers(r, &(struct words_manner){.escape = escape_xml}, junit_words);
     puts("</testsuite>");
 }
 

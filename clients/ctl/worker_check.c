@@ -271,55 +271,19 @@ static void try_worker(struct worker_trial *t) {
 
 /* --- what is shown --- */
 
-static const struct facts facts = {STYLE_BOLD, 0, 14};
-
-static void put_validation(const struct terminal *t, const json_t *report,
-                           const char *backend) {
-    const json_t *told = json_object_get(report, run_key(backend));
-    if (told) {
-        const json_t *device = json_object_get(told, "backend");
-        terminal_fact(t, &facts, strcmp(backend, "cuda") ? "run (CPU)" : "run (GPU)",
-                      STYLE_PLAIN, "%s on %s in %.0f ms",
-                      json_get_string(told, "verdict", "?"),
-                      json_get_string(device, "device", backend),
-                      json_number_value(json_object_get(told, "ms")));
-    }
-}
-
-static double ms_of(const json_t *report, const char *key) {
-    return json_number_value(json_object_get(report, key));
-}
-
-static void put_report(const struct terminal *t, const json_t *r) {
-    const json_t *compiler = json_object_get(r, "compiler");
-    if (json_object_get(r, "host")) {
-        terminal_fact(t, &facts, "greeting", STYLE_PLAIN,
-                      "%s (%s), upskilld-worker %s, protocol %d, after %d ms",
-                      json_get_string(r, "host", "?"), json_get_string(r, "machine", "?"),
-                      json_get_string(r, "version", "?"),
-                      (int)json_get_integer(r, "protocol", 0),
-                      (int)json_get_integer(r, "greeted_ms", 0));
-    }
-    json_each(json_object_get(r, "gpus"), i, gpu) {
-        terminal_fact(t, &facts, "GPU", STYLE_PLAIN, "%s",
-                      json_get_string(gpu, "name", "?"));
-    }
-    if (json_object_get(r, "host") && !json_array_size(json_object_get(r, "gpus"))) {
-        terminal_fact(t, &facts, "GPU", STYLE_PLAIN, "none that CUDA's driver knows");
-    }
-    if (compiler) {
-        terminal_fact(t, &facts, "compiler", STYLE_PLAIN,
-                      "%s %s, first check %.0f ms, then %.0f ms",
-                      json_get_string(compiler, "name", "?"),
-                      json_get_string(compiler, "version", "?"),
-                      ms_of(r, "first_check_ms"), ms_of(r, "warm_check_ms"));
-    } else if (json_get_bool(r, "compiled_here", 0)) {
-        terminal_fact(t, &facts, "compiler", STYLE_PLAIN,
-                      "none there: kernels for it are compiled here");
-    }
-    put_validation(t, r, "emulator");
-    put_validation(t, r, "cuda");
-}
+#define COLUMN 14
+#define RUN(member, label)                                                               \
+    "[" BOLD label END "\t{" member ".verdict} on {" member ".backend.device|?} in "       \
+    "{" member ".ms%.0f} ms\n]"
+static const char report_words[] =
+    "[" BOLD "greeting" END "\t{host} ({machine|?}), upskilld-worker {version|?}, protocol "
+    "{protocol|0}, after {greeted_ms|0} ms\n]"
+    "[{gpus:" BOLD "GPU" END "\t{name|?}\n}|" BOLD "GPU" END
+    "\tnone that CUDA's driver knows{?host}\n]"
+    "[" BOLD "compiler" END "\t{?compiler}{compiler.name|?} {compiler.version|?}, first check "
+    "{first_check_ms%.0f} ms, then {warm_check_ms%.0f} ms\n"
+    "|" BOLD "compiler" END "\tnone there: kernels for it are compiled here{?compiled_here}\n]"
+    RUN("run_cpu", "run (CPU)") RUN("run_gpu", "run (GPU)");
 
 static int show(const struct worker_trial *t) {
     const struct terminal *terminal = t->command->terminal;
@@ -329,7 +293,7 @@ static int show(const struct worker_trial *t) {
         json_write(&text, t->report);
         puts(text.data);
     } else {
-        put_report(terminal, t->report);
+        terminal_words(terminal, COLUMN, report_words, t->report);
         if (error) {
             terminal_error(terminal, "%s", error);
         }

@@ -1,6 +1,8 @@
 #include "gpu/draft/draft_run.h"
 
 #include "base/buf.h"
+#include "base/words.h"
+#include "protocol/finding.h"
 
 static bool is_large(const char *text) {
     size_t digits = strspn(text, "0123456789");
@@ -45,59 +47,34 @@ static const char *missing_function(const json_t *answer) {
     return name;
 }
 
-/* "csr.cu:5: ": where a finding is; nothing of one without a place. */
-static void add_place(const json_t *finding, struct buf *out) {
-    const char *file = json_get_string(finding, "file", NULL);
-    json_int_t line = json_get_integer(finding, "line", 0);
-    if (file && line) {
-        buf_addf(out, "%.200s:%lld: ", file, line);
-    }
-}
+#define PLACE "[{file~200}:{line}{?line}: ]"
+static const char error_words[] =
+    "[{?kernel}when the program ran, its kernel {kernel~100} had an error, " PLACE
+    "[{message~160}]|the program has errors of its own up to there, " PLACE
+    "[{message~160}]: does it have its files and arguments?]";
 
 bool draft_run_error(const json_t *answer, struct buf *out) {
-    const json_t *found = NULL;
-    json_each(json_object_get(answer, "findings"), i, one) {
-        bool error = !strcmp(json_get_string(one, "severity", ""), "error");
-        found = error && !found ? one : found;
-    }
-    const char *kernel = json_get_string(found, "kernel", NULL);
-    const char *message = json_get_string(found, "message", "");
-    if (kernel) {
-        buf_addf(out, "when the program ran, its kernel %.100s had an error, ", kernel);
-        add_place(found, out);
-        buf_addf(out, "%.160s", message);
-    } else if (found) {
-        buf_adds(out, "the program has errors of its own up to there, ");
-        add_place(found, out);
-        buf_addf(out, "%.160s: does it have its files and arguments?", message);
-    }
+    const json_t *found = findings_first_error(json_object_get(answer, "findings"));
+    words_add(out, found ? error_words : "", found);
     return found != NULL;
 }
 
+static const char failure_words[] =
+    "[{?error=*}{error.message|it failed}[: {error.hint}][: {first.message~200}]"
+    "|it ended without launching {kernel}[: {said~100}]"
+    "[; it may have called a missing function: {missing~100}|; {wrong}]]";
+
 void draft_run_failure(const json_t *answer, const char *kernel, struct buf *out) {
-    const json_t *error = json_object_get(answer, "error");
-    const char *hint = json_get_string(error, "hint", NULL);
-    const json_t *first = json_array_get(json_object_get(answer, "diagnostics"), 0);
-    if (error) {
-        buf_addf(out, "%s%s%s", json_get_string(error, "message", "it failed"),
-                 hint ? ": " : "", hint ? hint : "");
-        buf_addf(out, "%s%.200s", first ? ": " : "",
-                 json_get_string(first, "message", ""));
-    } else {
-        const char *said = json_get_string(answer, "stderr", "");
-        said = *said ? said : json_get_string(answer, "stdout", "");
-        int line = (int)strcspn(said, "\n");
-        const char *missing = missing_function(answer);
-        buf_addf(out, "it ended without launching %s%s%.*s", kernel,
-                 line ? ": " : "", line < 100 ? line : 100, said);
-        autobuf wrong = BUF_INIT(1024);
-        if (!missing && draft_run_error(answer, &wrong)) {
-            buf_addf(out, "; %s", wrong.data);
-        }
-        buf_addf(out, "%s%.100s",
-                 missing ? "; it may have called a missing function: " : "",
-                 missing ? missing : "");
-    }
+    const char *said = json_get_string(answer, "stderr", "");
+    said = *said ? said : json_get_string(answer, "stdout", "");
+    autobuf wrong = BUF_INIT(1024);
+    draft_run_error(answer, &wrong);
+    autojson *told = json_pack(
+        "{s:O*,s:O*,s:s,s:o,s:s*,s:o}", "error", json_object_get(answer, "error"), "first",
+        json_array_get(json_object_get(answer, "diagnostics"), 0), "kernel", kernel, "said",
+        json_text(said, strcspn(said, "\n")), "missing", missing_function(answer), "wrong",
+        json_text(wrong.data, wrong.len));
+    words_add(out, failure_words, told);
 }
 
 const char *draft_run_idle(const json_t *answer) {

@@ -1,6 +1,7 @@
 #include "gpu/draft/spec_draft.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/draft_launch.h"
 #include "gpu/draft/draft_rows.h"
@@ -9,7 +10,6 @@
 #include "gpu/draft/kernel_use.h"
 #include "gpu/host/host_type.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -323,14 +323,10 @@ static json_t *launch_of(struct draft *d) {
 
 /* --- sizes --- */
 
-static bool is_word_char(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool has_name(const char *text, const char *name) {
     size_t len = strlen(name);
     for (const char *at = text; (at = strstr(at, name)) != NULL; at += len) {
-        if ((at == text || !is_word_char(at[-1])) && !is_word_char(at[len])) {
+        if ((at == text || !text_is_word(at[-1])) && !text_is_word(at[len])) {
             return true;
         }
     }

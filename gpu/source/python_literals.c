@@ -1,10 +1,6 @@
 #include "gpu/source/python_literals.h"
 
-#include <ctype.h>
-
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
+#include "base/text.h"
 
 static void read_prefix(const char *text, size_t quote, struct python_literal *l) {
     l->start = quote;
@@ -12,7 +8,7 @@ static void read_prefix(const char *text, size_t quote, struct python_literal *l
            strchr("rRbBuUfF", text[l->start - 1])) {
         l->start--;
     }
-    if (l->start > 0 && is_word(text[l->start - 1])) {
+    if (l->start > 0 && text_is_wide_word(text[l->start - 1])) {
         l->start = quote; /* the end of a name */
     }
     for (size_t i = l->start; i < quote; i++) {

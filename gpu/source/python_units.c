@@ -1,9 +1,8 @@
 #include "gpu/source/python_units.h"
 
 #include "base/find.h"
+#include "base/text.h"
 #include "gpu/source/python_literals.h"
-
-#include <ctype.h>
 
 #define TOKENS_MAX (1u << 20)
 #define LOOKS_MAX (1u << 20) /* at tokens; brackets in brackets are looked at again */
@@ -47,10 +46,6 @@ struct finder {
     bool failed;      /* too much of anything: the script is one unit */
 };
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 static void add_token(struct finder *f, struct token token, size_t *capacity) {
     if (f->count + 1 >= *capacity) {
         *capacity *= 2;
@@ -71,7 +66,7 @@ static void read_plain(struct finder *f, size_t from, size_t to, unsigned *depth
             i = newline ? (size_t)(newline - f->text) : to;
             continue;
         }
-        while (is_word(c) && end < to && is_word(f->text[end])) {
+        while (text_is_wide_word(c) && end < to && text_is_wide_word(f->text[end])) {
             end++;
         }
         bool opens = strchr("([{", c) != NULL, closes = strchr(")]}", c) != NULL;
@@ -80,7 +75,7 @@ static void read_plain(struct finder *f, size_t from, size_t to, unsigned *depth
             add_token(f,
                       (struct token){.start = i,
                                      .end = end,
-                                     .kind = is_word(c) ? 'a' : c,
+                                     .kind = text_is_wide_word(c) ? 'a' : c,
                                      .string = -1,
                                      .depth = *depth},
                       capacity);
@@ -216,8 +211,8 @@ static void add_fields(struct finder *f, const struct token *t, struct set *ret)
         end = i + 1;
         depth += c == '{';
         depth -= c == '}' && depth;
-        if (depth && is_word(c)) {
-            while (end < t->end && is_word(f->text[end])) {
+        if (depth && text_is_wide_word(c)) {
+            while (end < t->end && text_is_wide_word(f->text[end])) {
                 end++;
             }
             const struct name *n = find_name(f, i, end);

@@ -1,13 +1,12 @@
 /* Findings have 1-based lines and byte columns; LSP wants 0-based lines and its own
  * units. */
 #include "base/find.h"
+#include "base/text.h"
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "protocol/uri.h"
-
-#include <ctype.h>
 
 #define MAX_RELATED 32 /* places beside one diagnostic */
 
@@ -27,15 +26,11 @@ static size_t place(const struct lsp_view *v, size_t line, size_t column) {
     return at < end - start ? start + at : end;
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 /* From the offset to the end of its word, or else of its line without trailing blanks. */
 static size_t guess_end(const struct lsp_view *v, size_t at) {
     size_t end = lines_end(v->lines, v->text, lines_at(v->lines, at));
     size_t word = at;
-    while (word < end && is_word(v->text[word])) {
+    while (word < end && text_is_wide_word(v->text[word])) {
         word++;
     }
     if (word > at) {

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #define MAX_DESCRIPTION (16u << 20) /* before it is cut to max_tool_text */
 #define MAX_HINT (64u << 10)
@@ -209,36 +210,29 @@ static void describe_stored_failure(struct buf *text, const struct mcp *m,
 /* A job's status: one line, then its outcome. A result is described by its operation's
  * function. */
 static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
-    static const char *const others[] = {"work_order", "partial"};
     const json_t *error = json_object_get(status, "error");
     const json_t *result = json_object_get(status, "result");
-    const json_t *progress = json_object_get(status, "progress");
-    const char *message = json_get_string(progress, "message", "");
-    double total = json_number_value(json_object_get(progress, "total"));
-    buf_addf(text, "Job %s: %s", json_get_string(status, "job", ""),
-             json_get_string(status, "state", ""));
-    if (total > 0 && !result) {
-        buf_addf(text, ", %.6g of %.6g",
-                 json_number_value(json_object_get(progress, "done")), total);
-    }
-    buf_addf(text, "%s%s\n", *message && !result ? ": " : "", result ? "" : message);
+    const json_t *order = json_object_get(status, "work_order");
+    const json_t *partial = json_object_get(status, "partial");
+    words_add(text,
+              "Job {job|}: {state|}[{!result=*}[, {progress.done%.6g} of "
+              "{progress.total%.6g}{?progress.total}][: {progress.message}]]\n",
+              status);
     if (result) {
         describe(text, operation_of(m, status), result);
     }
     if (error) {
         describe_stored_failure(text, m, operation_of(m, status), error);
     }
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        const json_t *other = json_object_get(status, others[i]);
-        if (other) {
-            buf_addf(text, "%s: ", others[i]);
-            if (strcmp(others[i], "work_order") == 0) {
-                describe_members(text, other);
-            } else {
-                json_write(text, other);
-            }
-            buf_addc(text, '\n');
-        }
+    if (order) {
+        buf_adds(text, "work_order: ");
+        describe_members(text, order);
+        buf_addc(text, '\n');
+    }
+    if (partial) {
+        buf_adds(text, "partial: ");
+        json_write(text, partial);
+        buf_addc(text, '\n');
     }
 }
 

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "skills/grading/suite.h"
 #include "skills/refinement/patch.h"
 #include "skills/traces/redaction.h"
@@ -161,37 +162,20 @@ static void add_data(struct buf *out, const struct redaction *r, const char *tex
     buf_addf(out, "%s" MARKER "%.16s>>>\n", ends ? "" : "\n", hex);
 }
 
-static void add_checks(struct buf *out, const json_t *checks) {
-    json_each(checks, i, c) {
-        const char *expected = json_get_string(c, "expected", "");
-        const char *message = json_get_string(c, "message", "");
-        buf_addf(out, "- %s", json_get_string(c, "check", "check"));
-        buf_addf(out, *expected ? " %s" : "%s", expected);
-        buf_addf(out, *message ? ": %s\n" : "%s\n", message);
-    }
-}
-
-static void add_failure(struct buf *out, size_t number, const json_t *f) {
-    buf_addf(out, "## Failure %zu (passed %d of %d)\n\n### Task\n%s\n", number,
-             (int)json_get_integer(f, "passed", 0), (int)json_get_integer(f, "asked", 0),
-             json_get_string(f, "input", ""));
-    json_each_member(json_object_get(f, "files"), name, text) {
-        buf_adds(out, "\n### File ");
-        text_clean(out, name, strlen(name));
-        buf_addf(out, "\n%s\n", json_string_value(text));
-    }
-    buf_adds(out, "\n### What the answer failed\n");
-    add_checks(out, json_object_get(f, "checks"));
-    buf_addf(out, "\n### The answer\n%s\n\n", json_get_string(f, "answer", ""));
-}
+static const char failure_words[] =
+    "## Failure {number} (passed {passed|0} of {asked|0})\n\n### Task\n{input|}\n"
+    "{files:\n### File {@}\n{.}\n}"
+    "\n### What the answer failed\n"
+    "{checks:- {check|check}[ {expected}][: {message}]\n}"
+    "\n### The answer\n{answer|}\n\n";
 
 static void add_failures(struct buf *out, const struct redaction *r,
                          const json_t *failures) {
     autobuf all = BUF_INIT(REFINE_PROMPT_MAX / 4);
     json_each(failures, i, one) {
-        if (i < REFINE_FAILURES) {
-            add_failure(&all, i + 1, one);
-        }
+        autojson *told = json_clean_all(one);
+        json_object_set_new(told, "number", json_integer((json_int_t)i + 1));
+        words_add(&all, i < REFINE_FAILURES ? failure_words : "", told);
     }
     add_data(out, r, all.data, all.len);
 }

@@ -29,13 +29,12 @@ static json_t *pair_of(const json_t *batch, const struct run_pair *pair, bool bl
     bool turned =
         blind && run_pair_is_turned(json_get_string(batch, "run", ""), pair->skill);
     return json_pack(
-        "{s:s,s:s,s:I,s:O*,s:O*,s:O*,s:b,s:i}", "test", test, "model",
+        "{s:s,s:s,s:I,s:O*,s:O*,s:O*}", "test", test, "model",
         json_get_string(pair->skill, "model", ""), "run",
         json_get_integer(pair->skill, "run", 0), "question",
         json_object_get(questions, test), "a",
         json_object_get(turned ? pair->skill : pair->baseline, "output"), "b",
-        json_object_get(turned ? pair->baseline : pair->skill, "output"), "blind", blind,
-        "note_max", RUN_MARK_NOTE / 4);
+        json_object_get(turned ? pair->baseline : pair->skill, "output"));
 }
 
 static bool same_text(const json_t *a, const json_t *b, const char *key) {
@@ -77,10 +76,11 @@ int run_mark_page_write(struct buf *out, const json_t *batch, bool blind) {
     }
     script_digest(digest);
     autojson *page =
-        json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o*,s:o*}", "kind", "marks", "name",
+        json_pack("{s:s,s:s,s:s,s:s,s:b,s:i,s:o,s:o*,s:o*}", "kind", "marks", "name",
                   json_get_string(skill, "name", "skill"), "script", digest, "run",
-                  json_get_string(batch, "run", ""), "blind", blind, "pairs", told,
-                  "more", more ? json_integer((json_int_t)more) : NULL, "needless",
+                  json_get_string(batch, "run", ""), "blind", blind, "note_max",
+                  RUN_MARK_NOTE / 4, "pairs", told, "more",
+                  more ? json_integer((json_int_t)more) : NULL, "needless",
                   needless ? json_integer((json_int_t)needless) : NULL);
     return run_page_write(out, html_mark_page, page);
 }

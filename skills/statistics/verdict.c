@@ -1,6 +1,7 @@
 /* The judgement that statistics.c's figures support, and its words. */
 #include "base/buf.h"
-#include "base/text.h"
+#include "base/json.h"
+#include "base/words.h"
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
@@ -84,56 +85,36 @@ void lift_judge(struct lift *ret, const struct paired_results *r) {
 
 /* --- saying --- */
 
-static long points(double share) {
-    return lround(100 * share);
-}
+#define COUNTS "{n} test[{!n=1}s][ x {runs} runs{?runs>1}]"
+#define FIGURES                                                                          \
+    "it solves {skill%.0p} % of the tests instead of {baseline%.0p} % ({lift%+.0p} "      \
+    "points[, 95 % interval {low%+.0p} to {high%+.0p}]"                                   \
+    "[, p {?p=*}[{?p>0.0999}= {p%.2f}|{?p>0.00099}= {p%.3f}|< 0.001]], " COUNTS ")."
+#define FOUND                                                                            \
+    "[{?few} So few tests cannot distinguish anything from chance."                       \
+    "|{?disagree} The test and the interval disagree."                                    \
+    "|{!findable} Even a skill that solved all of them would not count as helping: too "  \
+    "few of them fail without it."                                                        \
+    "|{?smallest>greatest} Only a lift near the greatest possible, {greatest%+.0p} "      \
+    "points, would be found."                                                             \
+    "| These tests find lifts of about {smallest%.0p} points or more.]"
+#define MORE                                                                             \
+    "[{?few} At least {more} more [{?more=1}test is|tests are] needed."                   \
+    "|{!lift} Since no difference was seen, it is unknown how many more tests would "     \
+    "show one."                                                                           \
+    "|{?more>999} A lift as small as this one would take over 1,000 more tests to "       \
+    "settle."                                                                             \
+    "|{?more} About {more} more test[{!more=1}s] would settle a lift of this size.]"
 
-static void add_p(struct buf *out, double p) {
-    if (isnan(p)) {
-        return;
-    }
-    buf_addf(out, p < 0.001 ? ", p < 0.001" : p < 0.1 ? ", p = %.3f" : ", p = %.2f", p);
-}
-
-static void add_counts(struct buf *out, const struct paired_results *r) {
-    buf_addf(out, "%zu test%s", r->n, r->n == 1 ? "" : "s");
-    if (r->runs > 1) {
-        buf_addf(out, " x %u runs", r->runs);
-    }
-}
-
-static void add_figures(struct buf *out, const struct lift *lift,
-                        const struct paired_results *r) {
-    buf_addf(out, "it solves %ld %% of the tests instead of %ld %% (%+ld points",
-             points(lift->skill), points(lift->baseline), points(lift->lift.estimate));
-    if (!isnan(lift->lift.low)) {
-        buf_addf(out, ", 95 %% interval %+ld to %+ld", points(lift->lift.low),
-                 points(lift->lift.high));
-    }
-    add_p(out, lift->p);
-    buf_adds(out, ", ");
-    add_counts(out, r);
-    buf_adds(out, ").");
-}
-
-static void add_more_tests(struct buf *out, const struct lift *lift, size_t n) {
-    size_t more = lift->more_tests_needed;
-    if (n < VERDICT_MIN_TESTS) {
-        size_t least = VERDICT_MIN_TESTS - n;
-        more = more == SIZE_MAX || more < least ? least : more;
-        buf_addf(out, " At least %zu more %s needed.", more,
-                 more == 1 ? "test is" : "tests are");
-    } else if (lift->lift.estimate == 0) {
-        buf_adds(out, " Since no difference was seen, it is unknown how many more tests "
-                      "would show one.");
-    } else if (more >= 1000) {
-        buf_adds(out, " A lift as small as this one would take over 1,000 more tests to "
-                      "settle.");
-    } else if (more > 0) {
-        buf_addf(out, " About %zu more test%s would settle a lift of this size.", more,
-                 more == 1 ? "" : "s");
-    }
-}
+static const char sentence_words[] =
+    "[{?verdict=not_measurable}Not measurable with {model}: it solves {baseline%.0p} % of "
+    "the tests without the skill and {skill%.0p} % with it (" COUNTS
+    "). The tests are too [{?ceiling}easy|hard] for this model: [{?ceiling}harder|easier] "
+    "ones, or a [{?ceiling}weaker|stronger] model, would show a difference."
+    "|{?verdict=no_evidence}{!n}No evidence for {model}: no test was answered in both arms."
+    "|{?verdict=no_evidence}No evidence that the skill helps or hurts {model}: " FIGURES FOUND
+    MORE
+    "|The skill {verdict} {model}: " FIGURES "]";
 
 /* Whether a skill that solved every test would have been found to help. */
 static bool finds_the_greatest(const struct paired_results *r) {
@@ -148,69 +129,22 @@ static bool finds_the_greatest(const struct paired_results *r) {
     return lift.verdict == VERDICT_HELPS;
 }
 
-static void say_what_is_found(struct buf *out, const struct lift *lift,
-                              const struct paired_results *r) {
-    double greatest = 1 - lift->baseline;
-    if (!finds_the_greatest(r)) {
-        buf_adds(out, " Even a skill that solved all of them would not count as helping: "
-                      "too few of them fail without it.");
-    } else if (lift->smallest_detectable > greatest) {
-        buf_addf(out,
-                 " Only a lift near the greatest possible, %+ld points, would be found.",
-                 points(greatest));
-    } else {
-        buf_addf(out, " These tests find lifts of about %ld points or more.",
-                 points(lift->smallest_detectable));
-    }
-}
-
-static void say_no_evidence(struct buf *out, const char *model, const struct lift *lift,
-                            const struct paired_results *r) {
-    if (r->n == 0) {
-        buf_addf(out, "No evidence for %s: no test was answered in both arms.", model);
-        return;
-    }
-    buf_addf(out, "No evidence that the skill helps or hurts %s: ", model);
-    add_figures(out, lift, r);
-    if (r->n < VERDICT_MIN_TESTS) {
-        buf_adds(out, " So few tests cannot distinguish anything from chance.");
-    } else if (lift->disagree) {
-        buf_adds(out, " The test and the interval disagree.");
-    } else {
-        say_what_is_found(out, lift, r);
-    }
-    add_more_tests(out, lift, r->n);
-}
-
-static void say_not_measurable(struct buf *out, const char *model,
-                               const struct lift *lift, const struct paired_results *r) {
-    buf_addf(out,
-             "Not measurable with %s: it solves %ld %% of the tests without the "
-             "skill and %ld %% with it (",
-             model, points(lift->baseline), points(lift->skill));
-    add_counts(out, r);
-    buf_adds(out, lift->ceiling
-                      ? "). The tests are too easy for this model: harder ones, or a "
-                        "weaker model, would show a difference."
-                      : "). The tests are too hard for this model: easier ones, or a "
-                        "stronger model, would show a difference.");
-}
-
 void lift_sentence(struct buf *out, const struct lift *lift, const char *model,
                    const struct paired_results *r) {
-    autobuf name = BUF_INIT(512);
-    text_clean(&name, model, strnlen(model, 256));
-    switch (lift->verdict) {
-    case VERDICT_NO_EVIDENCE:
-        say_no_evidence(out, name.data, lift, r);
-        break;
-    case VERDICT_NOT_MEASURABLE:
-        say_not_measurable(out, name.data, lift, r);
-        break;
-    case VERDICT_HELPS:
-    case VERDICT_HURTS:
-        buf_addf(out, "The skill %s %s: ", verdict_name(lift->verdict), name.data);
-        add_figures(out, lift, r);
-        break;
-    }
+    size_t least = r->n < VERDICT_MIN_TESTS ? VERDICT_MIN_TESTS - r->n : 0,
+           more = lift->more_tests_needed;
+    bool unknown = least && (more == SIZE_MAX || more < least);
+    autojson *told = json_pack(
+        "{s:s,s:o,s:I,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:I,s:b,s:b,s:b,s:b}", "verdict",
+        verdict_name(lift->verdict), "model", json_clean(model, strnlen(model, 256)), "n",
+        (json_int_t)r->n, "runs", (int)r->runs, "baseline", json_finite(lift->baseline),
+        "skill", json_finite(lift->skill), "lift", json_finite(lift->lift.estimate), "low",
+        json_finite(lift->lift.low), "high", json_finite(lift->lift.high), "p",
+        json_finite(lift->p), "greatest", json_finite(1 - lift->baseline), "smallest",
+        fmin(lift->smallest_detectable, 9), "more",
+        (json_int_t)(unknown ? least : more < 1000 ? more : 1000), "few", least > 0,
+        "disagree", lift->disagree, "ceiling", lift->ceiling, "findable",
+        lift->verdict == VERDICT_NO_EVIDENCE && !least && !lift->disagree &&
+            finds_the_greatest(r));
+    words_add(out, sentence_words, told);
 }

@@ -127,52 +127,37 @@ static json_t *queries_json(const struct evaluation *e, size_t student,
     return list;
 }
 
-static void add_rate(struct buf *out, unsigned n, unsigned of, const char *what) {
-    struct interval i = wilson_interval(n, of);
-    buf_addf(out, "%u of %u queries that %s (95 %% interval %.0f to %.0f %%)", n, of,
-             what, 100 * i.low, 100 * i.high);
-}
-
-static void say_counts(struct buf *out, const struct tally *t) {
-    if (t->wanted) {
-        add_rate(out, t->hits, t->wanted, "need it");
-    }
-    if (t->wanted && t->unwanted) {
-        buf_adds(out, " and for ");
-    }
-    if (t->unwanted) {
-        add_rate(out, t->unwanted - t->spared, t->unwanted, "do not");
-    }
-    buf_adds(out, ".");
-    if (!t->unwanted || !t->wanted) {
-        buf_addf(
-            out,
-            " No query tests when it must%s be loaded, so a description that fits %s "
-            "would pass as well.",
-            t->unwanted ? "" : " not", t->unwanted ? "nothing" : "everything");
-    }
-}
+#define RATE(member, what)                                                               \
+    "{" member ".right} of {" member ".of} queries that " what " (95 % interval {" member    \
+    ".low%.0p} to {" member ".high%.0p} %)"
+static const char sentence_words[] =
+    "[{model} could not be asked: {!asked}{problem|no answer came}."
+    "|{model} says nothing about the description: it loaded a skill that plainly fits in "
+    "only {control.loaded} of {control.of} answers, so it hardly loads any. Ask another "
+    "model.{!loads}"
+    "|{model} answered no query.{!needed.of}{!spared.of}"
+    "|{model} loads the skill for [" RATE("needed", "need it") "{?needed.of}]"
+    "[ and for {?needed.of}{?spared.of}][" RATE("spared", "do not") "{?spared.of}]."
+    "[{!spared.of} No query tests when it must not be loaded, so a description that fits "
+    "everything would pass as well."
+    "|{!needed.of} No query tests when it must be loaded, so a description that fits nothing "
+    "would pass as well.]]";
 
 static void say_student(struct buf *out, const struct evaluation *e, size_t student,
                         const struct tally *t) {
-    const char *name = e->o.students[student].name;
     const char *problem = evaluation_student_problem(e, student);
     const struct cell *first = sentence_first_problem(e, student);
-    if (!t->control_runs) {
-        buf_addf(out, "%s could not be asked: ", name);
-        sentence_add(out, problem ? problem : first ? first->why : "no answer came");
-    } else if (2 * t->control_loaded < t->control_runs) {
-        buf_addf(
-            out,
-            "%s says nothing about the description: it loaded a skill that plainly fits "
-            "in only %u of %u answers, so it hardly loads any. Ask another model.",
-            name, t->control_loaded, t->control_runs);
-    } else if (!(t->wanted + t->unwanted)) {
-        buf_addf(out, "%s answered no query.", name);
-    } else {
-        buf_addf(out, "%s loads the skill for ", name);
-        say_counts(out, t);
-    }
+    problem = problem ? problem : first ? first->why : NULL;
+    size_t len = problem ? strlen(problem) : 0;
+    len -= len && problem[len - 1] == '.';
+    autojson *told = json_pack(
+        "{s:s,s:b,s:b,s:o*,s:{s:i,s:i},s:o,s:o}", "model", e->o.students[student].name,
+        "asked", t->control_runs > 0, "loads", 2 * t->control_loaded >= t->control_runs,
+        "problem", problem ? json_clean(problem, len) : NULL, "control", "loaded",
+        (int)t->control_loaded, "of", (int)t->control_runs, "needed",
+        rate_json(t->hits, t->wanted), "spared",
+        rate_json(t->unwanted - t->spared, t->unwanted));
+    words_add(out, sentence_words, told);
 }
 
 static json_t *student_json(const struct evaluation *e, size_t student,
