@@ -1,6 +1,7 @@
 /* allocations: cudaMalloc and its like, and what frees them. */
 #include "gpu/runtime/allocations.h"
 
+#include "gpu/runtime/advice.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/host_access.h"
@@ -133,8 +134,13 @@ EXPORT cudart_error cudaMalloc(void **ret, size_t bytes) {
 }
 EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags) {
     (void)flags;
-    RETURN(bytes == 0 ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
-                      : allocate_mapped(ret, "managed memory", bytes, DEVICE_MANAGED));
+    cudart_error code =
+        bytes == 0 ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
+                   : allocate_mapped(ret, "managed memory", bytes, DEVICE_MANAGED);
+    if (!code) {
+        advice_forget((uintptr_t)*ret, bytes);
+    }
+    RETURN(code);
 }
 EXPORT cudart_error cudaMallocHost(void **ret, size_t bytes) {
     RETURN(allocate_pinned(ret, bytes));
@@ -339,21 +345,4 @@ EXPORT cudart_error cudaMemGetInfo(size_t *ret_free, size_t *ret_total) {
     *ret_total = m->limit;
     *ret_free = m->limit - m->used;
     RETURN(CUDART_SUCCESS);
-}
-
-/* Hints about managed memory: the host and the device see it alike. */
-EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
-                                         uint64_t location, unsigned flags,
-                                         struct stream *s) {
-    (void)bytes, (void)location, (void)flags, (void)s;
-    RETURN(holder_of(address) ? CUDART_SUCCESS
-                              : explain(CUDART_INVALID_VALUE,
-                                        "the pointer does not point to managed memory"));
-}
-EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
-                                  uint64_t location) {
-    (void)bytes, (void)advice, (void)location;
-    RETURN(holder_of(address) ? CUDART_SUCCESS
-                              : explain(CUDART_INVALID_VALUE,
-                                        "the pointer does not point to managed memory"));
 }

@@ -83,11 +83,23 @@ EXPORT cudart_error cudaHostGetFlags(unsigned *ret, void *host);
 EXPORT cudart_error cudaPointerGetAttributes(struct cudart_pointer_attributes *ret,
                                              const void *address);
 EXPORT cudart_error cudaMemGetInfo(size_t *ret_free, size_t *ret_total);
+
+/* ---- advice.c ---- */
+
 EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
                                          uint64_t location, unsigned flags,
                                          struct stream *s);
 EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
                                   uint64_t location);
+EXPORT cudart_error cudaMemRangeGetAttribute(void *ret, size_t room, int attribute,
+                                             const void *address, size_t bytes);
+EXPORT cudart_error cudaMemRangeGetAttributes(void **ret, size_t *rooms,
+                                              const int *attributes, size_t count,
+                                              const void *address, size_t bytes);
+/* As cuda.h of CUDA 12 declares them: with a device's number, or -1 for the host. */
+EXPORT int cuMemPrefetchAsync(const void *address, size_t bytes, int device,
+                              struct stream *s);
+EXPORT int cuMemAdvise(const void *address, size_t bytes, int advice, int device);
 
 /* ---- copies, fills, symbols: transfers.c ---- */
 

@@ -292,7 +292,7 @@ def check_virtual_fault(words):
     return check
 
 
-CASES = {"add": check_add, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
+CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bounds": check_bounds, "deadlock": check_deadlock, "driver": check_driver, "errors": check_errors, "follow": check_follow,
          "free_device": ends_by_free("free(0x200000000000): this is device memory, which malloc did not give: cudaFree frees it"),
          "free_inside": ends_by_free("at the start of malloc's block, but 1 byte behind it"),
          "free_large": ends_by_free("malloc did not give this pointer"), "free_stack": ends_by_free("malloc did not give this pointer"),

@@ -8,6 +8,7 @@ extern const char *const linked_texts[]; /* PTX; of the second, "there" is 1000 
 /* Kernels for launches, of one thread: by the host's side. */
 extern const char add, bump, decide;
 int launch_in(void *stream, const void *kernel, void **params);
+int case_advice(void);
 int case_driver(void);
 int case_free_device(void);
 int case_free_inside(void);

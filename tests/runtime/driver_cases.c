@@ -191,6 +191,58 @@ int case_virtual_left(void) {
     return bump_at(base);
 }
 
+/* ---- what is said of managed memory, as NVIDIA's documentation of each attribute says ---- */
+
+int cudaMallocManaged(void **, size_t, unsigned);
+int cudaMalloc(void **, size_t);
+int cudaFree(void *);
+int cudaMemPrefetchAsync(const void *, size_t, struct place, unsigned, void *);
+int cudaMemAdvise(const void *, size_t, int, struct place);
+int cudaMemRangeGetAttribute(void *, size_t, int, const void *, size_t);
+int cuMemPrefetchAsync(const void *, size_t, int, void *);
+int cuMemAdvise_v2(const void *, size_t, int, struct place);
+enum { READ_MOSTLY = 1, PREFERRED, ACCESSED_BY, FETCHED, PREFERRED_TYPE }; /* attributes */
+enum { SET_MOSTLY = 1, UNSET_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED, UNSET_ACCESSED };
+
+static int asked(const char *at, size_t bytes, int attribute) {
+    int value = 99;
+    return cudaMemRangeGetAttribute(&value, sizeof value, attribute, at, bytes) ? 98 : value;
+}
+
+int case_advice(void) {
+    const struct place device = {1, 0}, host = {2, 0};
+    char *m, *d;
+    int who[3];
+    FINE(cudaMallocManaged((void **)&m, 3 << 20, 1));
+    FINE(cudaMalloc((void **)&d, 4096));
+    const size_t part = 1 << 20, all = 3 << 20;
+    CHECK(asked(m, all, READ_MOSTLY) == 0 && asked(m, all, PREFERRED) == -2);
+    CHECK(asked(m, all, FETCHED) == -2);
+    FINE(cudaMemAdvise(m, part, SET_MOSTLY, device));
+    CHECK(asked(m, part, READ_MOSTLY) == 1 && asked(m, all, READ_MOSTLY) == 0);
+    FINE(cudaMemAdvise(m + part, 2 * part, SET_MOSTLY, device));
+    CHECK(asked(m, all, READ_MOSTLY) == 1); /* said in two parts */
+    FINE(cudaMemAdvise(m + part + 4096, 4096, UNSET_MOSTLY, device));
+    CHECK(asked(m, all, READ_MOSTLY) == 0 && asked(m + 2 * part, part, READ_MOSTLY) == 1);
+    FINE(cuMemAdvise_v2(m, all, SET_PREFERRED, host));
+    CHECK(asked(m, all, PREFERRED) == -1 && asked(m, all, PREFERRED_TYPE) == 2);
+    FINE(cudaMemAdvise(m, all, UNSET_PREFERRED, host));
+    CHECK(asked(m, all, PREFERRED) == -2);
+    FINE(cudaMemAdvise(m, all, SET_ACCESSED, device));
+    FINE(cudaMemRangeGetAttribute(who, sizeof who, ACCESSED_BY, m, all));
+    CHECK(who[0] == 0 && who[1] == -2 && who[2] == -2);
+    FINE(cudaMemPrefetchAsync(m, all, device, 0, NULL));
+    CHECK(asked(m, all, FETCHED) == 0);
+    FINE(cuMemPrefetchAsync(m, part, -1, NULL)); /* CUDA 12's: the host */
+    CHECK(asked(m, part, FETCHED) == -1 && asked(m, all, FETCHED) == -2);
+    CHECK(cudaMemPrefetchAsync(d, 4096, device, 0, NULL) == 1); /* not managed */
+    CHECK(cudaMemPrefetchAsync(m, all + 1, device, 0, NULL) == 1);
+    CHECK(cudaMemPrefetchAsync(m, all, (struct place){1, 1}, 0, NULL) == 101);
+    CHECK(cudaMemAdvise(m, all, 7, device) == 1);
+    CHECK(asked(m, all, 9) == 98);
+    return cudaFree(m) || cudaFree(d);
+}
+
 /* Two texts that are linked at run time (CU_JIT_INPUT_PTX is 1, a cubin 0), as case
  * "linked" has them from nvlink. */
 static int links(uint64_t p) {

@@ -844,6 +844,7 @@ int main(int argc, char **argv) {
         const char *name;
         int (*run)(void);
     } cases[] = {{"add", case_add},
+                 {"advice", case_advice},
                  {"bounds", case_bounds},
                  {"deadlock", case_deadlock},
                  {"driver", case_driver},
