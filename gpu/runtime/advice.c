@@ -1,13 +1,11 @@
 #include "gpu/runtime/advice.h"
 
 #include "gpu/runtime/api.h"
+#include "gpu/runtime/driver_api.h"
 
-struct place { /* cudaMemLocation, in one register */
-    int type, id;
-};
 enum { PLACE_NONE, PLACE_DEVICE, PLACE_HOST, PLACE_LAST = 4 };
 
-enum subject { READ_MOSTLY, PREFERRED, BY_DEVICE, BY_HOST, FETCHED };
+enum advice_kind { READ_MOSTLY, PREFERRED, BY_DEVICE, BY_HOST, FETCHED };
 
 #define SAID_MAX 4096 /* the latest */
 
@@ -15,15 +13,15 @@ static struct {
     pthread_mutex_t lock;
     struct said {
         uint64_t from, to;
-        enum subject of;
-        struct place place;
+        enum advice_kind of;
+        struct memory_location place;
     } items[SAID_MAX];
     size_t count;
 } said = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- what was said; the lock is held ---- */
 
-static void items_drop(uint64_t from, uint64_t to, const enum subject *of) {
+static void items_drop(uint64_t from, uint64_t to, const enum advice_kind *of) {
     size_t kept = 0;
     for (size_t k = 0; k < said.count; k++) {
         const struct said *s = &said.items[k];
@@ -43,19 +41,19 @@ static void item_add(const struct said *s) {
     said.items[said.count++] = *s;
 }
 
-struct answer { /* of all bytes of a range */
+struct common { /* of all bytes of a range */
     bool known, differs;
-    struct place place;
+    struct memory_location place;
 };
 
-static void answer_add(struct answer *a, struct place p) {
+static void answer_add(struct common *a, struct memory_location p) {
     a->differs |= a->known && (p.type != a->place.type || p.id != a->place.id);
     a->place = p;
     a->known = true;
 }
 
 /* By the first `count` items: the last one that is about a byte counts. */
-static void answer_of(struct answer *ret, enum subject of, uint64_t from, uint64_t to,
+static void answer_of(struct common *ret, enum advice_kind of, uint64_t from, uint64_t to,
                       size_t count) {
     while (from < to && count > 0) {
         const struct said *s = &said.items[--count];
@@ -66,19 +64,19 @@ static void answer_of(struct answer *ret, enum subject of, uint64_t from, uint64
         }
     }
     if (from < to) {
-        answer_add(ret, (struct place){PLACE_NONE, 0});
+        answer_add(ret, (struct memory_location){PLACE_NONE, 0});
     }
 }
 
-static struct place ask(enum subject of, uint64_t from, uint64_t to) {
-    struct answer a = {0};
+static struct memory_location ask(enum advice_kind of, uint64_t from, uint64_t to) {
+    struct common a = {0};
     pthread_mutex_lock(&said.lock);
     answer_of(&a, of, from, to, said.count);
     pthread_mutex_unlock(&said.lock);
-    return a.differs ? (struct place){PLACE_NONE, 0} : a.place;
+    return a.differs ? (struct memory_location){PLACE_NONE, 0} : a.place;
 }
 
-static void say(enum subject of, uint64_t from, uint64_t to, struct place place) {
+static void say(enum advice_kind of, uint64_t from, uint64_t to, struct memory_location place) {
     pthread_mutex_lock(&said.lock);
     item_add(&(struct said){from, to, of, place});
     pthread_mutex_unlock(&said.lock);
@@ -104,13 +102,14 @@ static cudart_error range_check(const void *address, size_t bytes) {
                                       "the range is not inside of managed memory");
 }
 
-static struct place place_of(uint64_t location) {
-    struct place p;
+/* Such a structure is passed in one register. */
+static struct memory_location place_of(uint64_t location) {
+    struct memory_location p;
     memcpy(&p, &location, sizeof p);
     return p;
 }
 
-static cudart_error place_check(struct place p) {
+static cudart_error place_check(struct memory_location p) {
     return p.type == PLACE_DEVICE && p.id != 0
                ? explain(CUDART_INVALID_DEVICE, "there is one device, 0")
            : p.type < PLACE_DEVICE || p.type > PLACE_LAST
@@ -124,7 +123,7 @@ EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
                                          uint64_t location, unsigned flags,
                                          struct stream *s) {
     (void)flags, (void)s;
-    const struct place place = place_of(location);
+    const struct memory_location place = place_of(location);
     cudart_error code = range_check(address, bytes);
     code = code ? code : place_check(place);
     if (!code) {
@@ -136,21 +135,21 @@ EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
 /* cudaMemoryAdvise: a setting and its opposite by turns, from 1 on. */
 EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
                                   uint64_t location) {
-    static const enum subject subjects[] = {READ_MOSTLY, PREFERRED, BY_DEVICE};
-    struct place place = place_of(location);
+    static const enum advice_kind subjects[] = {READ_MOSTLY, PREFERRED, BY_DEVICE};
+    struct memory_location place = place_of(location);
     cudart_error code = range_check(address, bytes);
     if (!code && (advice < 1 || advice > 6)) {
         code = explain(CUDART_INVALID_VALUE, "%d is no advice", advice);
     }
     bool sets = advice % 2 == 1;
-    enum subject of = code ? READ_MOSTLY : subjects[(advice - 1) / 2];
+    enum advice_kind of = code ? READ_MOSTLY : subjects[(advice - 1) / 2];
     bool has_place = of == BY_DEVICE || (of == PREFERRED && sets);
     code = code || !has_place ? code : place_check(place);
     if (of == BY_DEVICE && place.type != PLACE_DEVICE) {
         of = BY_HOST;
     }
-    place = !sets              ? (struct place){PLACE_NONE, 0}
-            : of == READ_MOSTLY ? (struct place){PLACE_DEVICE, 0}
+    place = !sets              ? (struct memory_location){PLACE_NONE, 0}
+            : of == READ_MOSTLY ? (struct memory_location){PLACE_DEVICE, 0}
                                 : place;
     if (!code) {
         say(of, (uintptr_t)address, (uintptr_t)address + bytes, place);
@@ -160,14 +159,14 @@ EXPORT cudart_error cudaMemAdvise(const void *address, size_t bytes, int advice,
 
 enum { NUMBER_HOST = -1, NUMBER_NONE = -2 }; /* cudaCpuDeviceId, cudaInvalidDeviceId */
 
-static int number_of(struct place p) {
+static int number_of(struct memory_location p) {
     return p.type == PLACE_NONE ? NUMBER_NONE : p.type == PLACE_DEVICE ? p.id : NUMBER_HOST;
 }
 
 /* Devices first; what is left of the room is no device. */
 static void accessors_list(int *ret, size_t room, uint64_t from, uint64_t to) {
     size_t count = 0;
-    for (enum subject of = BY_DEVICE; of <= BY_HOST && count < room; of++) {
+    for (enum advice_kind of = BY_DEVICE; of <= BY_HOST && count < room; of++) {
         int number = number_of(ask(of, from, to));
         if (number != NUMBER_NONE) {
             ret[count++] = number;
@@ -197,7 +196,7 @@ static cudart_error attribute_get(int *ret, size_t room, int attribute,
         accessors_list(ret, room / sizeof *ret, from, to);
         return CUDART_SUCCESS;
     }
-    const struct place mostly = ask(READ_MOSTLY, from, to),
+    const struct memory_location mostly = ask(READ_MOSTLY, from, to),
                        preferred = ask(PREFERRED, from, to),
                        fetched = ask(FETCHED, from, to);
     const int values[ATTRIBUTES] = {
@@ -224,7 +223,7 @@ EXPORT cudart_error cudaMemRangeGetAttributes(void **ret, size_t *rooms,
 }
 
 static uint64_t location_of(int device) {
-    struct place p = {device < 0 ? PLACE_HOST : PLACE_DEVICE, device < 0 ? 0 : device};
+    struct memory_location p = {device < 0 ? PLACE_HOST : PLACE_DEVICE, device < 0 ? 0 : device};
     uint64_t location;
     memcpy(&location, &p, sizeof location);
     return location;
