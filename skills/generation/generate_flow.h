@@ -69,6 +69,8 @@ struct generating {
     char *answer;              /* the last draft as received, for the next question */
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
+    size_t part;     /* of what happened: index of the one in the last order … */
+    bool more_parts; /* … behind which others come */
     unsigned draws; /* times that all of these were kept answers, and of no use */
     bool cancelled;
     bool keeps; /* keep the improved skill's text: nothing says how to change it */

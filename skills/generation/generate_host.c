@@ -5,7 +5,7 @@
 #include "skills/generation/draft_text.h"
 #include "skills/generation/generation.h"
 
-#define DIGEST_TOKENS 10000u
+#define PART_TOKENS 8000u /* of an order: agents cut a tool's answer at about 10,000 tokens */
 #define DOCUMENT_TOKENS 8000u
 #define MAX_ORDER (512u << 10)
 
@@ -13,33 +13,63 @@ static struct generating *waiting; /* single-threaded: the loop's */
 
 /* --- the order --- */
 
-static void add_material(struct buf *text, const struct generating *g) {
-    struct teacher_material material = generate_teacher_material(g);
-    material.digest_tokens = DIGEST_TOKENS;
-    material.document_tokens = DOCUMENT_TOKENS;
-    buf_adds(text, teacher_host_data);
-    teacher_tell_material(text, &material);
+/* In how many orders the agent is told what happened. */
+static size_t count_parts(const struct teacher_material *m) {
+    size_t tokens = m->lessons ? teacher_digest_tokens(m) : 0;
+    return tokens ? (tokens + PART_TOKENS - 1) / PART_TOKENS : 1;
 }
 
+static void add_part(struct buf *text, struct teacher_material *m) {
+    if (m->parts > 1) {
+        buf_addf(text, "This is part %zu of %zu of what happened. ", m->part + 1, m->parts);
+        buf_adds(text, m->part + 1 < m->parts
+                           ? "Note what is worth telling and what proves or refutes it; then call again "
+                             "with the job alone for the next part. Write after the last one.\n"
+                           : "It is the last one: now write.\n");
+    }
+    buf_adds(text, teacher_host_data);
+    if (m->part) {
+        teacher_tell_part(text, m);
+    } else {
+        teacher_tell_material(text, m);
+    }
+}
+
+static void add_order(struct buf *text, const struct generating *g, struct teacher_material *m) {
+    if (!m->part) {
+        buf_adds(text, teacher_host_order);
+    }
+    if (g->request.tests && !m->part) {
+        buf_addf(text, "You may give up to %u tests with it.\n", g->request.tests);
+    }
+    add_part(text, m);
+}
+
+/* problem: with the last draft, or NULL: the next part of the material. */
 static json_t *make_order(struct generating *g, const char *job, const char *problem) {
+    struct teacher_material material = generate_teacher_material(g);
     autobuf text = BUF_INIT(MAX_ORDER);
+    material.document_tokens = DOCUMENT_TOKENS;
+    material.part = g->part;
+    material.parts = count_parts(&material);
+    g->more_parts = !problem && material.part + 1 < material.parts;
     if (problem) {
         buf_addf(&text,
                  "The draft cannot be saved yet: %s\nFix that and give the whole document "
                  "again.\n",
                  problem);
     } else {
-        buf_adds(&text, teacher_host_order);
+        add_order(&text, g, &material);
     }
-    if (g->request.tests && !problem) {
-        buf_addf(&text, "You may give up to %u tests with it.\n", g->request.tests);
+    json_t *order = json_pack("{s:o,s:s,s:s,s:{s:s,s:s,s:{s:s,s:s,s:s}}}", "instructions",
+                              json_clean(text.data, text.len), "format", teacher_format, "tests",
+                              teacher_tests_format, "reply_with", "method", "skill/generate",
+                              "tool", "skill_generate", "params", "job", job, "draft",
+                              "the whole SKILL.md", "tests", "a list of tests; may be left out");
+    if (g->more_parts) {
+        json_object_set_new(order, "next_part", json_integer((json_int_t)material.part + 2));
     }
-    add_material(&text, g);
-    return json_pack("{s:o,s:s,s:s,s:{s:s,s:s,s:{s:s,s:s,s:s}}}", "instructions",
-                     json_clean(text.data, text.len), "format", teacher_format, "tests",
-                     teacher_tests_format, "reply_with", "method", "skill/generate",
-                     "tool", "skill_generate", "params", "job", job, "draft",
-                     "the whole SKILL.md", "tests", "a list of tests; may be left out");
+    return order;
 }
 
 static json_t *make_tests_order(const char *job, const char *problem, size_t count) {
@@ -72,6 +102,12 @@ static void take_tests(struct generating *g, const json_t *input) {
     g->given_tests = json_is_array(tests) ? json_incref(tests) : NULL;
 }
 
+static void wait(struct generating *g, json_t *order, call_resumed *resumed) {
+    g->next_waiting = waiting;
+    waiting = g;
+    call_require_input(g->call, order, resumed, g);
+}
+
 static void on_draft(struct call *call, const json_t *input, void *data) {
     (void)call;
     struct generating *g = data;
@@ -80,6 +116,11 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     const char *name = r->folder_name ? r->folder_name : r->name;
     struct err err = {0};
     generate_forget_host(g);
+    if (!draft && g->more_parts) {
+        g->part++;
+        wait(g, make_order(g, call_keep(g->call), NULL), on_draft);
+        return;
+    }
     const char *text = json_is_string(draft) ? json_string_value(draft) : "";
     free(g->answer);
     g->answer = xstrdup(text);
@@ -104,12 +145,6 @@ static void on_tests(struct call *call, const json_t *input, void *data) {
     generate_forget_host(g);
     take_tests(g, input);
     generate_test_given(g);
-}
-
-static void wait(struct generating *g, json_t *order, call_resumed *resumed) {
-    g->next_waiting = waiting;
-    waiting = g;
-    call_require_input(g->call, order, resumed, g);
 }
 
 void generate_ask_host(struct generating *g, const char *problem) {
@@ -195,6 +230,10 @@ void generate_give_draft(struct call *call, const json_t *params) {
             call, CALL_NOT_FOUND, "unknown_job",
             "job/status shows its state; only the daemon that started it takes the draft",
             "no job that waits for a draft has the id %.64s", id);
+        return;
+    }
+    if (!json_object_get(params, "draft") && !json_object_get(params, "tests") && !g->more_parts) {
+        call_fail_param(call, "/draft", "job and draft belong together");
         return;
     }
     struct giving *v = xcalloc(1, sizeof *v);

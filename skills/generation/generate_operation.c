@@ -35,14 +35,10 @@ static void generate_start(struct call *call, const json_t *params) {
     const json_t *draft = json_object_get(params, "draft");
     const json_t *tests = json_object_get(params, "tests");
     bool job = json_object_get(params, "job"), given = draft || json_is_array(tests);
-    if (job != given) {
-        call_fail_param(
-            call,
-            job     ? "/draft"
-            : draft ? "/job"
-                    : "/tests",
-            job || draft ? "job and draft belong together"
-                         : "a list of tests belongs to a job; say how many are wanted");
+    if (given && !job) {
+        call_fail_param(call, draft ? "/job" : "/tests",
+                        draft ? "job and draft belong together"
+                              : "a list of tests belongs to a job; say how many are wanted");
     } else if (job) {
         generate_give_draft(call, params);
     } else {
@@ -89,7 +85,7 @@ static void generate_describe(const json_t *result, struct buf *out) {
         out,
         "[{?state=*}[{work_order.instructions}|{state|}]\nFormat: {work_order.format|}\n"
         "[{?work_order.tests=*}Tests, if you give any: {work_order.tests|}\n]"
-        "Reply again with job {job|} and the draft or tests.\n"
+        "Reply again with job {job|}[{?work_order.next_part} alone for part {work_order.next_part}| and the draft or tests].\n"
         "|Nothing to teach: {reason|}.\n]",
         result);
     words_add(out, traces_words, result);

@@ -87,6 +87,16 @@ static void add_base(struct buf *out, const struct teacher_material *m) {
     }
 }
 
+size_t teacher_digest_tokens(const struct teacher_material *m) {
+    return lessons_digest_tokens(m->lessons, TEACHER_LEAST_DIGEST, TEACHER_DIGEST_TOKENS);
+}
+
+void teacher_tell_part(struct buf *out, const struct teacher_material *m) {
+    autojson *digest = lessons_digest(m->lessons, teacher_digest_tokens(m), m->part,
+                                      m->parts ? m->parts : 1);
+    buf_adds(out, json_get_string(digest, "text", ""));
+}
+
 void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
     size_t start = out->len;
     if (m->name) {
@@ -103,9 +113,8 @@ void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
     add_documents(out, m);
     add_base(out, m);
     if (m->lessons) {
-        autojson *digest = lessons_digest(
-            m->lessons, m->digest_tokens ? m->digest_tokens : TEACHER_DIGEST_TOKENS);
-        buf_addf(out, "%s%s", traces_text, json_get_string(digest, "text", ""));
+        buf_adds(out, traces_text);
+        teacher_tell_part(out, m);
     }
     autofree char *shown = xstrndup(out->len ? out->data + start : "", out->len - start);
     teacher_tell_facts(out, shown);

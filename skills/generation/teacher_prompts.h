@@ -8,7 +8,8 @@
 #include "skills/traces/lessons.h"
 
 #define TEACHER_MAX_PROMPT (1u << 20)
-#define TEACHER_DIGEST_TOKENS 12000u   /* for the digest of the traces */
+#define TEACHER_LEAST_DIGEST 6000u   /* tokens for the digest of the traces … */
+#define TEACHER_DIGEST_TOKENS 24000u /* … and at most, where they tell much */
 #define TEACHER_DOCUMENT_TOKENS 24000u /* of all documents together */
 #define TEACHER_BATCH 8u               /* tests asked for at once */
 
@@ -20,7 +21,8 @@ struct teacher_material {
     const struct lessons *lessons; /* NULL: no trace was given */
     const char *base;              /* SKILL.md of the skill that is improved, or NULL */
     const json_t *base_files;      /* names of its other files, or NULL */
-    size_t digest_tokens, document_tokens; /* 0: the above */
+    size_t document_tokens; /* 0: the above */
+    size_t part, parts; /* of the digest, from 0; parts 0: all of it at once */
 };
 
 /* Text between "<<<KIND-DATA-<digest>" and "KIND-DATA-<digest>>>"; name (or NULL) is its
@@ -39,6 +41,9 @@ extern const char *const teacher_host_order, *const teacher_host_data;
 void teacher_ask_draft(struct buf *out, const struct teacher_material *m);
 /* The material alone. */
 void teacher_tell_material(struct buf *out, const struct teacher_material *m);
+/* Of the traces alone: a part of their digest, which has so many tokens in all. */
+void teacher_tell_part(struct buf *out, const struct teacher_material *m);
+size_t teacher_digest_tokens(const struct teacher_material *m);
 /* What was wrong with the last answer. */
 void teacher_ask_repair(struct buf *out, const char *problem);
 

@@ -124,8 +124,12 @@ void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e);
 bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned event,
                           const char *text);
 
-/* A text for a teacher, within a budget of tokens (tokens.h): final files 12 %, versions
- * 5 %, all the rest for the history of the sessions, in which what tells least is left
- * out first. Each line has its evidence: "t1 e17". It is wrapped as data between markers
- * that the text itself cannot contain. New reference: {"text", "tokens", "left_out"}. */
-json_t *lessons_digest(const struct lessons *l, size_t tokens);
+/* The tokens (tokens.h) that hold all of the history that tells much, with the rest of the
+ * digest; from least to most. */
+size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most);
+/* A text for a teacher, within a budget of tokens: final files 12 %, versions 5 %, all the rest
+ * for the history of the sessions, in which what tells least is left out first. Each line has
+ * its evidence: "t1 e17". Of so many parts it is the one with this index. It is wrapped as data
+ * between markers that the text itself cannot contain. New reference: {"text", "tokens",
+ * "left_out": of all parts}. */
+json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t part, size_t parts);

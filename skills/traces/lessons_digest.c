@@ -54,12 +54,12 @@ add_item(struct share *p, const struct evidence_list *evidence, const char *fmt,
     p->left -= tokens;
 }
 
-/* Files that mended something first. */
-static void add_files(struct share *p, const struct lessons *l, bool mend) {
+/* Those whose contents are known and whose change ended a failure: others misled more than they told. */
+static void add_files(struct share *p, const struct lessons *l) {
     for (size_t i = 0; i < l->files.count; i++) {
         const struct lesson *f = &l->files.list[i];
         bool mends = list_any(e, f->evidence.list, f->evidence.count, lessons_history_tells(l, *e));
-        if (mends == mend && !lesson_is_prose(f->key)) {
+        if (mends && !f->unsure && !lesson_is_prose(f->key)) {
             add_item(p, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->key,
                      f->partial ? ", its changes" : "", f->text, f->key);
         }
@@ -72,21 +72,34 @@ static void add_versions(struct share *p, const struct lessons *l) {
     }
 }
 
-/* The end marker holds the digest of what it ends, so no text can hold its own. */
-static void wrap(struct buf *out, const struct buf *text) {
-    char hex[HASH_HEX_SIZE];
-    hash_bytes_hex(text->data, text->len, hex);
-    buf_addf(out, "<<<" MARKER "%.16s\n%s\n" MARKER "%.16s>>>\n", hex, text->data, hex);
+/* Where the part with this index begins: at a line. */
+static size_t part_start(const struct buf *text, size_t part, size_t parts) {
+    size_t at = text->len * part / parts;
+    const char *line = part && part < parts ? strchr(text->data + at, '\n') : NULL;
+    return line ? (size_t)(line + 1 - text->data) : at;
 }
 
-json_t *lessons_digest(const struct lessons *l, size_t tokens) {
+/* The end marker holds the digest of what it ends, so no text can hold its own. */
+static void wrap(struct buf *out, const struct buf *text, size_t part, size_t parts) {
+    char hex[HASH_HEX_SIZE];
+    size_t from = part_start(text, part, parts), end = part_start(text, part + 1, parts);
+    hash_bytes_hex(text->data + from, end - from, hex);
+    buf_addf(out, "<<<" MARKER "%.16s\n%.*s\n" MARKER "%.16s>>>\n", hex, (int)(end - from),
+             text->data + from, hex);
+}
+
+size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most) {
+    double needs = (double)lessons_history_needs(l) / (1 - FILES_SHARE - VERSIONS_SHARE) + FRAME_TOKENS;
+    return needs < (double)least ? least : needs > (double)most ? most : (size_t)needs;
+}
+
+json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t part, size_t parts) {
     autobuf body = BUF_INIT(MAX_TEXT), text = BUF_INIT(MAX_TEXT);
     struct share files = {.title = "\n## Final files\n", .text = BUF_INIT(MAX_TEXT),
                          .left = (size_t)(FILES_SHARE * (double)tokens)};
     struct share versions = {.title = "\n## Versions\n", .text = BUF_INIT(MAX_TEXT),
                             .left = (size_t)(VERSIONS_SHARE * (double)tokens)};
-    add_files(&files, l, true);
-    add_files(&files, l, false);
+    add_files(&files, l);
     add_versions(&versions, l);
     size_t used = FRAME_TOKENS + tokens_estimate(files.text.data, files.text.len) +
                   tokens_estimate(versions.text.data, versions.text.len);
@@ -94,7 +107,7 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens) {
     size_t left_out = lessons_write_history(&body, l, tokens > used ? tokens - used : 0);
     buf_add(&body, files.text.data, files.text.len);
     buf_add(&body, versions.text.data, versions.text.len);
-    wrap(&text, &body);
+    wrap(&text, &body, part, parts);
     buf_finish(&files.text);
     buf_finish(&versions.text);
     left_out += files.left_out + versions.left_out;

@@ -15,11 +15,12 @@
 #define MAX_COMMAND 600u
 #define MAX_LINE 240u /* of an error */
 #define MAX_OUTPUT 320u
-#define MAX_WORDS 700u /* bytes of a turn … */
-#define MAX_CONCLUSION 1400u /* … of a person's, and of the last of an answer */
+#define MAX_WORDS 700u       /* bytes of a turn … */
+#define MAX_CONCLUSION 1400u /* … of the last of an answer … */
+#define MAX_TURN 3000u       /* … of a person */
 #define MAX_DIFF 700u
-#define MAX_WRITTEN 300u /* of a new file */
-#define MAX_KEY 200u /* bytes by which a turn is known again */
+#define MAX_WRITTEN 600u /* of a new file */
+#define MAX_KEY 300u /* bytes by which a turn is known again, beside its length */
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
@@ -79,6 +80,12 @@ static void add_tail(struct buf *out, const char *output) {
     add_cut(out, "\n  ", *line ? line : output + from, MAX_OUTPUT);
 }
 
+static void add_options(struct buf *out, const struct lesson_step *e) {
+    if (e->options) {
+        add_cut(out, " with ", e->options, MAX_LINE);
+    }
+}
+
 static bool is_new(struct history_walk *w, const struct lesson_step *e) {
     bool fresh = !e->error_count;
     for (size_t i = 0; i < e->error_count; i++) {
@@ -96,26 +103,45 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
         add_cut(&text, i ? "\n  " : "", e->errors[i].quote, MAX_LINE);
     }
     add_cut(&text, e->error_count ? "\n  when running: " : "", e->text, MAX_COMMAND);
+    add_options(&text, e);
     add_tail(&text, e->output ? e->output : "");
     add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
     w->failed = at + 1;
 }
 
-/* Its status says that it passed, and its output speaks of an error: behind a pipe, in a server's
- * answer, in a log. False if it does not. */
+/* What a tool or a command answers speaks of an error, although no status says so: behind a pipe, in a
+ * server's answer, in a log, in what an editor says of a patch. */
+static size_t errors_in(const struct history_walk *w, const char *output, bool weak,
+                        struct lesson_error errors[STEP_MAX_ERRORS]) {
+    return output ? lesson_errors(w->r, output, weak, errors) : 0;
+}
+
+static void free_errors(struct lesson_error *errors, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free(errors[i].quote);
+        free(errors[i].normal);
+    }
+}
+
+static bool speaks_of_error(const struct history_walk *w, const char *output) {
+    struct lesson_error errors[STEP_MAX_ERRORS];
+    bool is_brief = output && strlen(output) <= MAX_COMMAND;
+    size_t count = errors_in(w, is_brief ? output : NULL, true, errors);
+    free_errors(errors, count);
+    return count > 0;
+}
+
+/* False if it speaks of none. */
 static bool tell_error(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
                        size_t at) {
     struct lesson_step shown = *e;
-    bool reads = (e->command.classes & (COMMAND_READS | COMMAND_PROBE)) || e->refused || !e->output;
+    bool reads = (e->command.classes & (COMMAND_READS | COMMAND_PROBE)) || e->refused;
     shown.stated = false;
-    shown.error_count = reads ? 0 : lesson_errors(w->r, e->output, false, shown.errors);
+    shown.error_count = errors_in(w, reads ? NULL : e->output, false, shown.errors);
     if (shown.error_count) {
         tell_failure(l, w, &shown, at);
     }
-    for (size_t i = 0; i < shown.error_count; i++) {
-        free(shown.errors[i].quote);
-        free(shown.errors[i].normal);
-    }
+    free_errors(shown.errors, shown.error_count);
     return shown.error_count > 0;
 }
 
@@ -125,9 +151,7 @@ static void tell_pass(struct lessons *l, struct history_walk *w, const struct le
     struct buf text = BUF_INIT(MAX_TEXT);
     add_cut(&text, e->refused ? "ran, end unknown: " : ended && e->stated ? "passed: " : "ran: ", e->text,
             MAX_COMMAND);
-    if (e->options) {
-        add_cut(&text, " with ", e->options, MAX_LINE);
-    }
+    add_options(&text, e);
     if (e->output && *e->output) {
         add_cut(&text, "\n  ", e->output, MAX_OUTPUT);
     }
@@ -161,17 +185,20 @@ static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at
     autofree char *diff = lesson_is_edit(e) ? lesson_changed_lines(w->s, at) : NULL;
     buf_addf(&text, "%s %s", undone ? "could not change" : !e->text ? "removed" : creates ? "wrote" : "changed",
              e->path);
-    if (diff && *diff && (!creates || w->failed)) {
-        add_cut(&text, ":\n", diff, creates ? MAX_WRITTEN : MAX_DIFF);
+    if (diff && *diff) {
+        add_cut(&text, ":\n", diff, !creates ? MAX_DIFF : w->failed ? MAX_WRITTEN : MAX_LINE);
     }
-    add_tail(&text, e->output ? e->output : "");
-    add_step(l, w, e, undone || creates ? (w->failed ? ATTEMPT : ASIDE) : w->failed ? TELLING : ASIDE, &text);
+    bool refused = undone || speaks_of_error(w, e->output);
+    if (refused && e->output) {
+        add_cut(&text, "\n  the tool answered: ", e->output, MAX_OUTPUT);
+    }
+    add_step(l, w, e, refused || !w->failed ? (refused ? ATTEMPT : ASIDE) : TELLING, &text);
 }
 
 static void tell_other(struct lessons *l, const struct history_walk *w, const struct lesson_step *e) {
-    if (e->failed && e->output) {
+    if (e->output && (e->failed || speaks_of_error(w, e->output))) {
         struct buf text = BUF_INIT(MAX_TEXT);
-        add_cut(&text, "failed: ", e->output, MAX_LINE);
+        add_cut(&text, e->failed ? "failed: " : "printed: ", e->output, MAX_OUTPUT);
         add_cut(&text, "\n  of a tool with: ", e->text, MAX_LINE);
         add_step(l, w, e, ATTEMPT, &text);
     }
@@ -186,26 +213,38 @@ static bool is_conclusion(const struct steps *s, size_t at) {
     return next == s->count || s->list[next].kind == STEP_USER;
 }
 
-/* The same words again: a harness keeps a turn twice, the second time with its own remarks, or an agent
- * repeats itself. */
-static bool was_told(struct history_walk *w, const struct lesson_step *e) {
-    autofree char *key = xstrndup(e->text, text_cut(e->text, strcspn(e->text, "\n"), MAX_KEY));
-    bool told = *key && json_object_get(w->seen, key);
+/* The very words again, or a person's turn that the harness kept twice, the second time with its own
+ * remarks. */
+static bool was_told(struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at], *before = at ? e - 1 : NULL;
+    size_t len = strlen(e->text);
+    autofree char *key = xasprintf("%zu %.*s", len, (int)text_cut(e->text, len, MAX_KEY), e->text);
+    bool told = len && json_object_get(w->seen, key);
     json_object_set_new(w->seen, key, json_true());
-    return told;
+    bool begins = before && before->kind == STEP_USER && e->kind == STEP_USER && *before->text &&
+                  strncmp(before->text, e->text, strlen(before->text)) == 0;
+    return told || begins;
 }
 
-static void tell_words(struct lessons *l, struct history_walk *w, size_t at) {
+static void tell_person(struct lessons *l, struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
-    bool person = e->kind == STEP_USER, again = was_told(w, e), ends = !person && is_conclusion(w->s, at);
-    if (again || (person ? pattern_is_in(w->r->idle, e->text, strlen(e->text)) : !*e->text)) {
-        return;
+    if (!pattern_is_in(w->r->idle, e->text, strlen(e->text)) && !was_told(w, at)) {
+        struct buf text = BUF_INIT(MAX_TEXT);
+        add_cut(&text, "person: ", e->text, MAX_TURN);
+        add_step(l, w, e, ESSENTIAL, &text);
     }
-    autofree char *cause = person ? NULL : lesson_cause(w->r, e->text);
-    struct buf text = BUF_INIT(MAX_TEXT);
-    add_cut(&text, person ? "person: " : "agent: ", e->text,
-            ends || person ? MAX_CONCLUSION : MAX_WORDS);
-    add_step(l, w, e, person || ends ? ESSENTIAL : cause || w->failed ? TELLING : ASIDE, &text);
+}
+
+static void tell_agent(struct lessons *l, struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
+    if (*e->text && !was_told(w, at)) {
+        bool ends = is_conclusion(w->s, at);
+        autofree char *cause = lesson_cause(w->r, e->text);
+        bool announces = !cause && pattern_is_in(w->r->intent, e->text, strlen(e->text));
+        struct buf text = BUF_INIT(MAX_TEXT);
+        add_cut(&text, "agent: ", e->text, ends ? MAX_CONCLUSION : MAX_WORDS);
+        add_step(l, w, e, ends ? ESSENTIAL : cause || (w->failed && !announces) ? TELLING : ASIDE, &text);
+    }
 }
 
 static void tell_step(struct lessons *l, struct history_walk *w, size_t at) {
@@ -222,8 +261,10 @@ static void tell_step(struct lessons *l, struct history_walk *w, size_t at) {
         tell_other(l, w, e);
         break;
     case STEP_SAY:
+        tell_agent(l, w, at);
+        break;
     case STEP_USER:
-        tell_words(l, w, at);
+        tell_person(l, w, at);
         break;
     }
 }
@@ -327,6 +368,14 @@ size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t to
     }
     free(c.kept);
     return left_out;
+}
+
+size_t lessons_history_needs(const struct lessons *l) {
+    size_t needs = 0;
+    list_each(i, one, l->history.list, l->history.count) {
+        needs += one->weight >= TELLING ? tokens_of(one, MAX_TEXT) : 0;
+    }
+    return needs;
 }
 
 static const struct history_step *find_step(const struct lessons *l, unsigned trace, unsigned event) {

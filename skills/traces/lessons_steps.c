@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #define TERSE_LINES 3u
+#define MAX_ANSWER 1000u /* bytes of what a tool says of an edit */
 #define MAX_COMPLAINTS 4u /* lines */
 #define MAX_OPEN 64u /* calls that wait for their result */
 
@@ -272,7 +273,7 @@ static struct lesson_step *step_of_result(struct reading *g, size_t i) {
     }
     if (edit) {
         edit->failed = e->is_error;
-        edit->output = e->is_error && !edit->output ? lesson_clean(g->r, e->text, e->text_len) : edit->output;
+        edit->output = edit->output ? edit->output : lesson_clean(g->r, e->text, text_cut(e->text, e->text_len, MAX_ANSWER));
     }
     return edit || e->call ? NULL : find_call(g, e, NULL);
 }

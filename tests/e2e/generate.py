@@ -253,6 +253,42 @@ def host(d):
     check(not d.leftovers(), "no stage is left")
 
 
+def long_session(path, failures):
+    """A session of Claude Code in which every command fails with an error of its own."""
+    last = [None]
+    def record(f, kind, content):
+        uuid = "u%d" % (int((last[0] or "u0")[1:]) + 1)
+        print(json.dumps({"type": kind, "sessionId": "s", "cwd": "/w", "uuid": uuid, "parentUuid": last[0],
+                          "message": {"role": kind, "content": content}}), file=f)
+        last[0] = uuid
+    with open(path, "w") as f:
+        record(f, "user", "Build every target.")
+        for i in range(failures):
+            name = "".join(chr(97 + i // 26 ** k % 26) for k in range(3))
+            record(f, "assistant", [{"type": "tool_use", "id": "c%d" % i, "name": "Bash", "input": {"command": "make %s" % name}}])
+            record(f, "user", [{"type": "tool_result", "tool_use_id": "c%d" % i, "is_error": True,
+                                "content": "error: undefined reference to `%s_init'" % name + " in a line of its own" * 4}])
+
+
+def host_parts(d):
+    long_session(d.work + "/long.jsonl", 400)
+    job = d.call("skill/generate", traces=["long.jsonl"], teacher="host", name="many-parts")["result"]["job"]
+    order = d.call("job/status", job=job, wait_s=20)["result"]["work_order"]["instructions"]
+    count = int(re.search(r"This is part 1 of (\d+) ", order).group(1))
+    events = []
+    for part in range(count):
+        check("This is part %d of %d " % (part + 1, count) in order and ("now write" in order) == (part + 1 == count) and len(order) < 40000,
+              "part %d of what happened, small enough for an agent: %d bytes" % (part + 1, len(order)))
+        events += [int(n) for n in re.findall(r"(?m)^t1 e(\d+) ", order)]
+        if part + 1 < count:
+            order = d.generate(job=job)["result"]["work_order"]["instructions"]
+    check(count > 1 and events == sorted(set(events)) and events[0] == 1 and events[-1] > 780, "no event is in two parts, and none of the ends is missing")
+    again = d.generate(job=job).get("error", {})
+    check("belong together" in json.dumps(again), "behind the last part a draft is wanted: %s" % again)
+    saved = d.generate(job=job, draft=GOOD.replace("zip-tests", "many-parts"))["result"]
+    check(saved.get("outcome") == "saved", "and it is saved")
+
+
 def host_tests(d):
     def test(i, expected="word-%d-x"):
         return {"input": "What is the word of number %d? Answer with it alone." % i,
@@ -310,6 +346,7 @@ def main():
     improving(d)
     more(d)
     host(d)
+    host_parts(d)
     host_tests(d)
     check(d.close() == 0, "the daemon ends well")
     print("1..%d" % done)

@@ -105,7 +105,7 @@ static void expect_fixes(const struct made *m) {
 static void expect_no_secrets(const struct made *m, const json_t *secrets) {
     autofree char *files = json_dumps(m->draft.files, 0);
     autofree char *tests = json_dumps(m->tests, 0);
-    autojson *digest = lessons_digest(&m->lessons, 8000);
+    autojson *digest = lessons_digest(&m->lessons, 8000, 0, 1);
     const char *texts[] = {m->draft.text, files, tests,
                            json_get_string(digest, "text", "")};
     size_t i;

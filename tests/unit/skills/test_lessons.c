@@ -411,7 +411,7 @@ Test(lessons, the_digest_keeps_to_its_budget_and_cites) {
     }
     learn(&l, &m);
     cr_expect(eq(sz, l.fixes.count, 30));
-    autojson *digest = lessons_digest(&l, 800);
+    autojson *digest = lessons_digest(&l, 800, 0, 1);
     const char *text = json_get_string(digest, "text", "");
     cr_expect(json_get_integer(digest, "tokens", 0) <= 800 + 80);
     cr_expect(json_get_integer(digest, "left_out", 0) > 5);

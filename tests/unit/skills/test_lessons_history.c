@@ -10,7 +10,7 @@
 static json_t *tell(struct maker *m, size_t tokens) {
     struct lessons l;
     learn(&l, m);
-    json_t *digest = lessons_digest(&l, tokens);
+    json_t *digest = lessons_digest(&l, tokens, 0, 1);
     lessons_finish(&l);
     return digest;
 }
