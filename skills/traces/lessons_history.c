@@ -109,39 +109,28 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
     w->failed = at + 1;
 }
 
-/* What a tool or a command answers speaks of an error, although no status says so: behind a pipe, in a
- * server's answer, in a log, in what an editor says of a patch. */
-static size_t errors_in(const struct history_walk *w, const char *output, bool weak,
-                        struct lesson_error errors[STEP_MAX_ERRORS]) {
-    return output ? lesson_errors(w->r, output, weak, errors) : 0;
-}
-
-static void free_errors(struct lesson_error *errors, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        free(errors[i].quote);
-        free(errors[i].normal);
-    }
-}
-
+/* A tool's short answer speaks of an error, although no status says so: an editor's of a patch. */
 static bool speaks_of_error(const struct history_walk *w, const char *output) {
-    struct lesson_error errors[STEP_MAX_ERRORS];
-    bool is_brief = output && strlen(output) <= MAX_COMMAND;
-    size_t count = errors_in(w, is_brief ? output : NULL, true, errors);
-    free_errors(errors, count);
-    return count > 0;
+    size_t len = output ? strlen(output) : 0;
+    return len && len <= MAX_COMMAND &&
+           (pattern_is_in(w->r->weak, output, len) || pattern_is_in(w->r->error, output, len));
 }
 
-/* False if it speaks of none. */
+/* Its status says that it passed, and its output speaks of an error: behind a pipe, in a server's
+ * answer, in a log. False if it does not. */
 static bool tell_error(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
                        size_t at) {
     struct lesson_step shown = *e;
     bool reads = (e->command.classes & (COMMAND_READS | COMMAND_PROBE)) || e->refused;
     shown.stated = false;
-    shown.error_count = errors_in(w, reads ? NULL : e->output, false, shown.errors);
+    shown.error_count = reads || !e->output ? 0 : lesson_errors(w->r, e->output, false, shown.errors);
     if (shown.error_count) {
         tell_failure(l, w, &shown, at);
     }
-    free_errors(shown.errors, shown.error_count);
+    for (size_t i = 0; i < shown.error_count; i++) {
+        free(shown.errors[i].quote);
+        free(shown.errors[i].normal);
+    }
     return shown.error_count > 0;
 }
 
