@@ -7,6 +7,7 @@
 #include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/constants.h"
 #include "gpu/runtime/host_access.h"
+#include "gpu/runtime/latest.h"
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
@@ -66,6 +67,7 @@ static int launch_perform(struct op *op) {
     launch_record_before(l->kernel, &l->shape, l->params);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
     repeats_end(runtime.repeats, &words, &before, end);
+    latest_note(runtime.device.memory.launch, l->kernel, &l->shape, &l->site);
     if (order_is_on()) {
         launch_used(l);
         host_access_launch(op->moment, l->kernel, &l->site);

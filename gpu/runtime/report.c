@@ -154,6 +154,10 @@ static void finding_report(const char *code, const char *severity,
         json_object_set_new(event, "other_host", host_site_json(other->site));
         json_object_set_new(event, "other", json_string(other->what));
     }
+    if (other && other->more) {
+        json_object_set_new(event, "third_host", host_site_json(other->more->site));
+        json_object_set_new(event, "third", json_string(other->more->what));
+    }
     report_line(event);
 }
 

@@ -18,6 +18,7 @@ void report_finding_once(const char *code, const struct host_site *site,
 struct report_other {
     const struct host_site *site;
     const char *what;
+    const struct report_other *more; /* a third place; or NULL */
 };
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...)

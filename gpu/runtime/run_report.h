@@ -23,7 +23,8 @@
  *    z], "cluster"?, "shared_bytes"?, "cooperative"?, "times", "host"}
  *   {"event": "finding", "id", "finding": see protocol/finding.h, "host"?: of the
  *    launch or call, "other"?, "other_host"?: what the second call is, as of the copy by
- *    which a launch's uninitialized value came to the host, and its place; "constant"?:
+ *    which a launch's uninitialized value came to the host, and its place; "third"?,
+ *    "third_host"? likewise; "constant"?:
  *    of unset_constant the variable's name, without its namespace: it is no finding if
  *    the source initialises it; a finding of the library itself has "source": "run" and
  *    no place}

@@ -1,9 +1,11 @@
 #include "gpu/runtime/transfers.h"
 
+#include "gpu/facts/kernel_index.h"
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/constants.h"
 #include "gpu/runtime/host_access.h"
+#include "gpu/runtime/latest.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
@@ -128,6 +130,18 @@ static void row_copy(const struct copy *c, size_t y, size_t z) {
     }
 }
 
+/* What there is to look at in the launch that wrote the rest. */
+static char *grid_text(const struct latest_launch *l) {
+    if (!l) {
+        return xstrdup("no kernel has written to it.");
+    }
+    autofree char *name = kernel_name_new(l->symbol);
+    const uint32_t *g = l->shape.grid, *b = l->shape.block;
+    return xasprintf("does the grid of %.200s, %u x %u x %u blocks of %u x %u x %u "
+                     "threads, reach all elements?",
+                     name, g[0], g[1], g[2], b[0], b[1], b[2]);
+}
+
 /* Bytes that nothing wrote: often a tail that the grid does not reach. Programs also copy
  * whole buffers of which they use a part, so it is no error. */
 static void given_unwritten(const struct copy *c) {
@@ -146,14 +160,18 @@ static void given_unwritten(const struct copy *c) {
     }
     uint64_t bytes = c->shape.width * c->shape.height * c->shape.depth;
     const struct host_site allocated = allocation_site(a);
-    const struct report_other other = {&allocated, "the allocation"};
+    const struct latest_launch *l = latest_find(a->written_in);
+    const struct report_other launch = {.site = l ? &l->site : NULL,
+                                        .what = "the last launch that wrote to it"};
+    const struct report_other other = {&allocated, "the allocation", l ? &launch : NULL};
+    autofree char *grid = grid_text(l);
     report_warning_between(
         "unwritten_copy", &c->site, &other,
         "The host copies %llu bytes of %s, and nothing has written %llu of them, the first "
-        "at byte %llu of its %llu: does the grid reach all elements? If the host does not "
+        "at byte %llu of its %llu: %s If the host does not "
         "use them, copy less, or fill them with cudaMemset",
         (unsigned long long)bytes, a->name, (unsigned long long)count,
-        (unsigned long long)first, (unsigned long long)a->bytes);
+        (unsigned long long)first, (unsigned long long)a->bytes, grid);
 }
 
 /* What was freed meanwhile is no more. */

@@ -78,6 +78,7 @@ static json_t *places_find(const struct build_job *job, const json_t *events,
         (void)key;
         places_of(json_object_get(event, "host"), program, places);
         places_of(json_object_get(event, "other_host"), program, places);
+        places_of(json_object_get(event, "third_host"), program, places);
         for (size_t k = 0; k < MAX_LATER; k++) {
             places_of(json_object_get(later_call(event, k), "host"), program, places);
         }
@@ -201,13 +202,12 @@ static void place_host(json_t *finding, const json_t *place) {
     }
 }
 
-/* The second of two places in the host's code. */
-static void add_other(const struct report_making *m, const json_t *event,
-                      json_t *finding) {
-    const json_t *place =
-        place_of(json_object_get(event, "other_host"), m->places, m->program);
+/* Another place in the host's code. */
+static void add_other(const struct report_making *m, const char *what,
+                      const json_t *host, json_t *finding) {
+    const json_t *place = place_of(host, m->places, m->program);
     if (place) {
-        finding_add_related(finding, json_get_string(event, "other", "the other call"),
+        finding_add_related(finding, what,
                             json_get_string(place, "file", NULL),
                             (int)json_get_integer(place, "line", 0), 0);
     }
@@ -260,7 +260,10 @@ static void add_finding(struct report_making *m, const json_t *event) {
     if (place) {
         place_host(finding, place);
     }
-    add_other(m, event, finding);
+    add_other(m, json_get_string(event, "other", "the other call"),
+              json_object_get(event, "other_host"), finding);
+    add_other(m, json_get_string(event, "third", "the third call"),
+              json_object_get(event, "third_host"), finding);
     if (run_report_is_known(m->ret->findings, finding)) {
         return;
     }

@@ -85,7 +85,8 @@ def finds_what_nobody_wrote(d):
     f, = r["findings"]
     assert (f["code"], f["severity"], f["file"], f["line"]) == ("unwritten_copy", "warning", "count.cu", 8), f
     assert "16 bytes" in f["message"] and "written 4 of them, the first at byte 12" in f["message"], f
-    assert [(x["message"], x["line"]) for x in f["related"]] == [("the allocation", 4)], f
+    assert "does the grid of count, 1 x 1 x 1 blocks of 3 x 1 x 1 threads, reach all elements?" in f["message"], f
+    assert [(x["message"], x["line"]) for x in f["related"]] == [("the allocation", 4), ("the last launch that wrote to it", 5)], f
     assert r["verdict"] == "pass" and ", 1 warning; " in r["summary"], r
     assert d.run("count.cu", 3, strict=True)["verdict"] == "fail"
     assert d.run("count.cu", 3, checks=["memory"])["findings"] == []
