@@ -1,12 +1,12 @@
 #include "gpu/runtime/crash.h"
 
+#include "gpu/runtime/heap_findings.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/threads.h"
-#include "gpu/runtime/wrong_free.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -112,7 +112,7 @@ static const char *describe_crash(int signal, const siginfo_t *info,
     bool fault = is_fault(signal, info);
     const struct host_free freeing = host_heap_freeing();
     if (freeing.function) {
-        wrong_free_describe(&freeing, ret, room);
+        heap_findings_describe(&freeing, ret, room);
         return freeing.why ? NULL : "invalid_free";
     }
     if (fault && describe(address, ret, room)) {

@@ -8,6 +8,7 @@
 #include "gpu/runtime/host_heap.h"
 
 #include "gpu/ptx/state/memory.h"
+#include "gpu/runtime/large_blocks.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -20,10 +21,10 @@ enum {
     SLABS = (int)(REGION / SLAB),
     TIGHT = 4, /* kinds of blocks without a byte behind them: small nodes */
     KINDS = TIGHT + 20,
-    WHOLE = 255, /* one block over several slabs */
+    WHOLE = KINDS + 1, /* one block over several slabs */
     SHELVES = 8192,
     WORDS = 64,       /* of bits of a slab */
-    HUGE_FROM = 256,  /* slabs, before huge pages are worth their room */
+    HUGE_FROM = 64,   /* slabs of a shelf, before huge pages are worth their room */
     PAGE_SLABS = 32,  /* of a huge page */
     BITS_SLABS = 4096 /* whose bits fill one */
 };
@@ -44,6 +45,7 @@ struct shelf {
     alignas(64) atomic_bool taken;
     _Atomic uint32_t returns;
     uint32_t current[KINDS + 1], open[KINDS + 1], empty;
+    uint32_t slabs, spare; /* of its huge page the next, unless a page ends there */
 };
 
 struct heap {
@@ -58,7 +60,7 @@ struct heap {
 #define KIND(size) {size, SLAB / (size), UINT32_MAX / (size) + 1}
 static const struct {
     uint32_t size, count, inverse; /* 2³² / size, rounded up */
-} kinds[KINDS + 1] = {{0, 0, 0}, KIND(16), KIND(32), KIND(48), KIND(64), KIND(16),  KIND(32),  KIND(48),  KIND(64),  KIND(80),
+} kinds[WHOLE + 1] = {{0, 0, 0}, KIND(16), KIND(32), KIND(48), KIND(64), KIND(16),  KIND(32),  KIND(48),  KIND(64),  KIND(80),
                       KIND(96),   KIND(112), KIND(128), KIND(160), KIND(192), KIND(224),
                       KIND(256),  KIND(320), KIND(384), KIND(448), KIND(512), KIND(640),
                       KIND(768),  KIND(896), KIND(1024)};
@@ -154,7 +156,8 @@ static struct shelf *shelf_take(void) {
     }
     struct heap *h = __atomic_load_n(&heap, __ATOMIC_ACQUIRE);
     for (unsigned k = 0; h && !own && k < SHELVES; k++) {
-        own = atomic_exchange(&h->shelves[k].taken, true) ? NULL : &h->shelves[k];
+        struct shelf *s = &h->shelves[k];
+        own = s->taken || atomic_exchange(&s->taken, true) ? NULL : s;
     }
     if (own) {
         (void)pthread_setspecific(at_exit, own);
@@ -243,18 +246,32 @@ static uintptr_t slab_address(uint32_t n) {
     return region + (uintptr_t)n * SLAB;
 }
 
-static uint32_t slab_fresh(unsigned count) {
-    uint32_t n = atomic_load(&fresh);
-    while (n + count <= SLABS && !atomic_compare_exchange_weak(&fresh, &n, n + count)) {
+/* 0: there are none. */
+static uint32_t slabs_take(unsigned count, unsigned align) {
+    uint32_t next = atomic_load(&fresh), n;
+    do {
+        n = (next + align - 1) / align * align;
+    } while (n + count <= SLABS &&
+             !atomic_compare_exchange_weak(&fresh, &next, n + count));
+    return n + count <= SLABS ? n : 0;
+}
+
+/* One that was never used. A shelf with many takes whole huge pages. */
+static uint32_t slab_fresh(struct shelf *s) {
+    if (s->spare % PAGE_SLABS) {
+        return s->spare++;
     }
-    if (n + count > SLABS) {
-        return 0;
+    if (s->slabs < HUGE_FROM) {
+        s->slabs++;
+        return slabs_take(1, 1);
     }
+    uint32_t n = slabs_take(PAGE_SLABS, PAGE_SLABS);
     int error = errno;
-    if (n >= HUGE_FROM && n % PAGE_SLABS == 0) {
+    if (n) {
         (void)madvise((void *)slab_address(n), HUGE_PAGE, MADV_HUGEPAGE);
+        s->spare = n + 1;
     }
-    if (n % BITS_SLABS == 0) {
+    if (n && n % BITS_SLABS == 0) {
         (void)madvise(heap->bits[n], HUGE_PAGE, MADV_HUGEPAGE);
     }
     errno = error;
@@ -283,7 +300,7 @@ static uint32_t slab_next(struct shelf *s, unsigned kind) {
     n = list_drop(&s->open[kind], s->open[kind]);
     if (!n) {
         n = list_drop(&s->empty, s->empty);
-        n = n ? n : slab_fresh(1);
+        n = n ? n : slab_fresh(s);
         if (n) {
             slab_begin(s, n, kind);
         }
@@ -310,7 +327,7 @@ static void *block_take(uint32_t n) {
 
 static void *whole_take(size_t bytes) {
     size_t count = bytes / SLAB + 1;
-    uint32_t n = heap && count < SLABS ? slab_fresh((unsigned)count) : 0;
+    uint32_t n = heap && count < SLABS ? slabs_take((unsigned)count, 1) : 0;
     if (!n) {
         errno = ENOMEM;
         return NULL;
@@ -334,9 +351,18 @@ static void *small_take(size_t bytes) {
     return n ? guard_set(block_take(n), kind, bytes) : NULL;
 }
 
+static void *large_note(void *p, size_t bytes) {
+    if (p) {
+        large_block_add(p, bytes);
+    }
+    return p;
+}
+
 void *host_heap_malloc(size_t bytes) {
     void *p = small_take(bytes);
-    return p ? p : alone ? whole_take(bytes) : __libc_malloc(bytes);
+    return p       ? p
+           : alone ? whole_take(bytes)
+                   : large_note(__libc_malloc(bytes), bytes);
 }
 
 void *host_heap_calloc(size_t count, size_t bytes) {
@@ -346,7 +372,9 @@ void *host_heap_calloc(size_t count, size_t bytes) {
         return NULL;
     }
     void *p = small_take(all);
-    return p ? memset(p, 0, all) : alone ? whole_take(all) : __libc_calloc(count, bytes);
+    return p       ? memset(p, 0, all)
+           : alone ? whole_take(all)
+                   : large_note(__libc_calloc(count, bytes), all);
 }
 
 /* ---- freeing ---- */
@@ -375,35 +403,43 @@ struct spot {
     uint32_t slab;
     unsigned word, kind;
     uint64_t bit;
+    size_t rest; /* behind the block's start; NO_BLOCK: behind the last one */
 };
+#define NO_BLOCK SIZE_MAX
 
-static bool block_in_use(const struct spot *b) {
+/* Where in the region p is. */
+static inline struct spot spot_of(const void *p) {
+    uintptr_t at = (uintptr_t)p - region;
+    uint32_t n = (uint32_t)(at / SLAB), in = at % SLAB;
+    unsigned kind = heap->slabs[n].kind;
+    unsigned index = (unsigned)((uint64_t)in * kinds[kind].inverse >> 32);
+    bool is = index < kinds[kind].count;
+    return (struct spot){n, index / 64, kind, UINT64_C(1) << index % 64,
+                         is ? in - index * kinds[kind].size : NO_BLOCK};
+}
+
+static inline bool block_in_use(const struct spot *b) {
     uint64_t used = __atomic_load_n(&heap->bits[b->slab][b->word], __ATOMIC_RELAXED);
     bool returned = heap->slabs[b->slab].returned &&
                     heap->returned[b->slab][b->word] & b->bit;
     return used & b->bit && !returned;
 }
 
-static const char twice[] = "this block is not in use: it has been freed before";
+static _Noreturn __attribute__((noinline)) void
+spot_refuse(const char *function, const void *p, size_t rest) {
+    refuse(function, p, rest == NO_BLOCK ? 0 : rest,
+           rest == NO_BLOCK ? "malloc gave no such block"
+           : rest           ? "this pointer lies inside a block, not at its start"
+                            : "this block is not in use: it has been freed before");
+}
 
-/* Where the block is that p, in the region, may free. */
-static struct spot block_check(const char *function, const void *p) {
-    uintptr_t at = (uintptr_t)p - region;
-    uint32_t n = (uint32_t)(at / SLAB), in = at % SLAB;
-    unsigned kind = heap->slabs[n].kind % WHOLE;
-    unsigned index = (unsigned)((uint64_t)in * kinds[kind].inverse >> 32);
-    uint32_t inside = in - index * kinds[kind].size;
-    const struct spot b = {n, index / 64, kind, UINT64_C(1) << index % 64};
-    if (index >= kinds[kind].count) {
-        refuse(function, p, 0, "malloc gave no such block");
+/* The block that p, in the region, may free. */
+static inline struct spot block_check(const char *function, const void *p) {
+    const struct spot b = spot_of(p);
+    if (b.rest || !block_in_use(&b)) {
+        spot_refuse(function, p, b.rest);
     }
-    if (inside) {
-        refuse(function, p, inside, "this pointer lies inside a block, not at its start");
-    }
-    if (!block_in_use(&b)) {
-        refuse(function, p, 0, twice);
-    }
-    guard_check(function, p, kind);
+    guard_check(function, p, b.kind);
     return b;
 }
 
@@ -416,7 +452,7 @@ static void region_free(const char *function, const void *p) {
         l->used--;
         slab_settle(own, b.slab);
     } else if (atomic_fetch_or(&heap->returned[b.slab][b.word], b.bit) & b.bit) {
-        refuse(function, p, 0, twice);
+        spot_refuse(function, p, 0);
     } else {
         block_return(l, b.slab);
     }
@@ -442,6 +478,7 @@ void host_heap_free(void *p) {
         }
     } else if (p && !alone) {
         freeing = (struct host_free){"free", p, NULL, 0, 0};
+        (void)large_block_drop(p);
         __libc_free(p);
         freeing.function = NULL;
     }
@@ -471,11 +508,28 @@ static size_t libc_usable(const void *p) {
 size_t host_heap_usable(const void *p) {
     uintptr_t at = (uintptr_t)p - region;
     if (!p || at >= REGION) {
-        return p ? libc_usable(p) : 0;
+        size_t asked = large_block_bytes(p);
+        return !p ? 0 : asked ? asked : libc_usable(p);
     }
     const struct slab *l = &heap->slabs[at / SLAB];
     size_t bytes = l->kind == WHOLE ? (size_t)l->next * SLAB : guard_bytes(p, l->kind);
     return bytes == OVERRUN ? kinds[l->kind].size - 1 : bytes;
+}
+
+struct host_block host_heap_find(const void *p) {
+    if ((uintptr_t)p - region >= REGION) {
+        size_t bytes = large_block_bytes(p);
+        return (struct host_block){bytes ? p : NULL, bytes, true};
+    }
+    const struct spot b = spot_of(p);
+    if (b.rest == NO_BLOCK) {
+        return (struct host_block){0};
+    }
+    const char *start = (const char *)p - b.rest;
+    bool in_use = block_in_use(&b);
+    size_t bytes = in_use ? guard_bytes(start, b.kind) : kinds[b.kind].size;
+    return (struct host_block){start, bytes == OVERRUN ? kinds[b.kind].size : bytes,
+                               in_use};
 }
 
 static void *block_move(void *p, size_t bytes) {
@@ -490,9 +544,13 @@ static void *block_move(void *p, size_t bytes) {
 
 static void *libc_realloc(void *p, size_t bytes) {
     freeing = (struct host_free){"realloc", p, NULL, 0, 0};
+    size_t had = large_block_drop(p);
     void *to = __libc_realloc(p, bytes);
     freeing.function = NULL;
-    return to;
+    if (!to && bytes && had) {
+        large_block_add(p, had);
+    }
+    return large_note(to, bytes);
 }
 
 static void *region_realloc(void *p, size_t bytes) {

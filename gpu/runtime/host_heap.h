@@ -21,6 +21,14 @@ HOST_HEAP_NAME void *host_heap_realloc(void *block, size_t bytes);
 HOST_HEAP_NAME void host_heap_free(void *block);
 HOST_HEAP_NAME size_t host_heap_usable(const void *block);
 
+struct host_block {
+    const void *start; /* NULL: no block that is known */
+    size_t bytes;      /* that were asked for; if it is freed, at most */
+    bool in_use;
+};
+/* The block that holds an address; of glibc's only by their first. */
+struct host_block host_heap_find(const void *address);
+
 struct host_free {
     const char *function; /* NULL: none */
     const void *address;

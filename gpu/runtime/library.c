@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "gpu/runtime/crash.h"
+#include "gpu/runtime/heap_findings.h"
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
@@ -12,7 +13,6 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/threads.h"
 #include "gpu/runtime/unseen.h"
-#include "gpu/runtime/wrong_free.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ __attribute__((constructor)) static void library_load(void) {
     launch_record_open(json_object_get(config, "record"));
     threads_begin();
     crash_watch();
-    wrong_free_watch();
+    heap_findings_watch();
 }
 
 __attribute__((destructor)) static void library_unload(void) {

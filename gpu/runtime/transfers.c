@@ -4,6 +4,7 @@
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/constants.h"
+#include "gpu/runtime/heap_findings.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/latest.h"
 #include "gpu/runtime/leaks.h"
@@ -304,6 +305,16 @@ static cudart_error copy_put(struct copy *c, struct stream *stream) {
     return code;
 }
 
+/* The host's own memory, as it is now. */
+static void hosts_look(const struct copy *c) {
+    if (!c->to.in) {
+        heap_findings_copy(c->to.rows.address, span_of(&c->to.rows, c->shape), true);
+    }
+    if (!c->from.in) {
+        heap_findings_copy(c->from.rows.address, span_of(&c->from.rows, c->shape), false);
+    }
+}
+
 cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape,
                        int kind, struct stream *stream, bool waits) {
     struct copy *c;
@@ -311,6 +322,9 @@ cudart_error copy_rows(struct rows to, struct rows from, struct copy_shape shape
         is_nothing(shape) ? CUDART_SUCCESS : copy_new(&c, to, from, shape, kind);
     if (code || is_nothing(shape)) {
         return code;
+    }
+    if (!stream_is_captured(stream)) {
+        hosts_look(c);
     }
     /* Of pageable memory the host's side is done with when the call returns. */
     if (!waits && !c->from.in && !stream_is_captured(stream)) {

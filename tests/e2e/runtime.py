@@ -122,6 +122,13 @@ def ends_by_free(words):
     return check
 
 
+def check_copies_past(run):
+    found = [(e["finding"]["code"], e["finding"]["message"]) for e in run.events("finding")]
+    assert found == [("out_of_bounds", "A copy reads bytes 600 to 1000 of a block of the host's heap that has only 1000 bytes"),
+                     ("out_of_bounds", "A copy writes bytes 0 to 5001 of a block of the host's heap that has only 5001 bytes"),
+                     ("use_after_free", "A copy reads bytes 0 to 39 of a block of the host's heap that has been freed")], found
+
+
 def check_overrun(run):
     event = run.one("finding")
     assert event["finding"]["code"] == "out_of_bounds" and "at most 15 bytes" in event["finding"]["message"], event
@@ -298,7 +305,7 @@ CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bound
          "free_large": ends_by_free("malloc did not give this pointer"), "free_stack": ends_by_free("malloc did not give this pointer"),
          "free_pinned": ends_by_free("this is pinned host memory, which malloc did not give: cudaFreeHost frees it"),
          "free_twice": ends_by_free("has been freed before"), "resize_managed": ends_by_free("this is managed memory"),
-         "heap": check_nothing, "overrun": check_overrun,
+         "copies": check_nothing, "copies_past": check_copies_past, "heap": check_nothing, "overrun": check_overrun,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
          "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_memory": check_graph_memory,
          "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "graph_nodes": check_nothing, "graph_ordered": check_nothing, "graph_unordered": check_graph_unordered, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,

@@ -9,6 +9,8 @@ extern const char *const linked_texts[]; /* PTX; of the second, "there" is 1000 
 extern const char add, bump, decide;
 int launch_in(void *stream, const void *kernel, void **params);
 int case_advice(void);
+int case_copies(void);
+int case_copies_past(void);
 int case_driver(void);
 int case_free_device(void);
 int case_free_inside(void);

@@ -9,7 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+int cudaFree(void *);
 int cudaMalloc(void **, size_t);
+int cudaMemcpy(void *, const void *, size_t, int);
+int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
+int cudaMemset(void *, int, size_t);
 int cudaMallocHost(void **, size_t);
 int cudaMallocManaged(void **, size_t, unsigned);
 
@@ -76,6 +80,45 @@ int case_overrun(void) {
     }
     free_hidden((void *)(uintptr_t)p);
     return 0;
+}
+
+/* ---- copies ---- */
+
+enum { TO_DEVICE = 1, TO_HOST = 2 };
+
+int case_copies(void) {
+    char *small = malloc(1000), *large = calloc(1, 5000), *grown = malloc(2000);
+    void *d;
+    FINE(cudaMalloc(&d, 8192));
+    grown = realloc(grown, 6000);
+    FINE(cudaMemset(d, 0, 8192));
+    FINE(cudaMemcpy(small + 1, d, 999, TO_HOST));
+    FINE(cudaMemcpy(large, d, 5000, TO_HOST));
+    FINE(cudaMemcpy(grown, d, 6000, TO_HOST));
+    FINE(cudaMemcpy(d, small, 1000, TO_DEVICE));
+    FINE(cudaMemcpy(d, large + 4999, 1, TO_DEVICE));
+    free(small);
+    free(large);
+    free(grown);
+    large = aligned_alloc(64, 8192); /* where one of these may have been */
+    FINE(cudaMemcpy(large, d, 8192, TO_HOST));
+    free(large);
+    return cudaFree(d);
+}
+
+int case_copies_past(void) {
+    char *small = malloc(1000), *large = malloc(5001); /* glibc leaves room behind them */
+    void *d;
+    FINE(cudaMalloc(&d, 8192));
+    FINE(cudaMemset(d, 0, 8192));
+    FINE(cudaMemcpy(d, small + 600, 401, TO_DEVICE));
+    FINE(cudaMemcpy2D(large, 2502, d, 2502, 2500, 2, TO_HOST));
+    char *volatile gone = malloc(40);
+    free(gone);
+    FINE(cudaMemcpy(d, gone, 40, TO_DEVICE));
+    free(small);
+    free(large);
+    return cudaFree(d);
 }
 
 /* ---- a right program ---- */

@@ -846,6 +846,8 @@ int main(int argc, char **argv) {
     } cases[] = {{"add", case_add},
                  {"advice", case_advice},
                  {"bounds", case_bounds},
+                 {"copies", case_copies},
+                 {"copies_past", case_copies_past},
                  {"deadlock", case_deadlock},
                  {"driver", case_driver},
                  {"errors", case_errors},

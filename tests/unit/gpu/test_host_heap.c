@@ -131,18 +131,38 @@ enum { SLACK = 1 << 18 }; /* some slabs */
 
 /* Nodes lie side by side; what is freed is lent again, also for another size. */
 Test(host_heap, is_dense) {
-    enum { COUNT = 1 << 18 };
+    enum { COUNT = 1 << 20, PAGES = 4 << 20 /* huge ones, in part */ };
     static void *blocks[COUNT];
     struct span span = {UINTPTR_MAX, 0};
     for (unsigned round = 0; round < 8; round++) {
         size_t bytes = round % 2 ? 16 : 48;
         unsigned count = round % 2 ? COUNT : COUNT / 3;
         span_fill(&span, blocks, count, bytes);
-        cr_assert_leq(span.high - span.low, COUNT * 16u + SLACK, "round %u", round);
+        cr_assert_leq(span.high - span.low, COUNT * 16u + PAGES, "round %u", round);
         for (unsigned k = 0; k < count; k++) { /* in no order */
-            host_heap_free(blocks[k * 5u % count]);
+            host_heap_free(blocks[k * 7u % count]);
         }
     }
+}
+
+/* Any byte of a small block leads to it, and the first one of a larger block. */
+Test(host_heap, finds_blocks) {
+    for (size_t bytes = 1; bytes < 3000; bytes += 1 + bytes / 16) {
+        char *p = host_heap_malloc(bytes), *last = p + bytes - 1;
+        bool small = bytes <= HOST_HEAP_MOST;
+        struct host_block first = host_heap_find(p), end = host_heap_find(last);
+        cr_assert(first.start == p && first.bytes == bytes && first.in_use, "%zu", bytes);
+        cr_assert(end.start == (small || last == p ? p : NULL), "%zu", bytes);
+        p = host_heap_realloc(p, bytes * 3);
+        first = host_heap_find(p);
+        cr_assert(first.start == p && first.bytes == bytes * 3, "%zu", bytes);
+        host_heap_free(p);
+        first = host_heap_find(p);
+        bool gone = bytes * 3 <= HOST_HEAP_MOST ? !first.in_use : first.start == NULL;
+        cr_assert(gone, "%zu", bytes);
+    }
+    cr_assert_null(host_heap_find(NULL).start);
+    cr_assert_null(host_heap_find(&(int){0}).start);
 }
 
 /* ---- threads ---- */

@@ -1,4 +1,4 @@
-#include "gpu/runtime/wrong_free.h"
+#include "gpu/runtime/heap_findings.h"
 
 #include "gpu/runtime/allocations.h"
 #include "gpu/runtime/report.h"
@@ -30,7 +30,7 @@ static const char *what_of(const struct host_free *f, char *ret, size_t room) {
     return ret;
 }
 
-void wrong_free_describe(const struct host_free *f, char *ret, size_t room) {
+void heap_findings_describe(const struct host_free *f, char *ret, size_t room) {
     char what[400];
     (void)snprintf(ret, room, "%s(0x%llx): %s", f->function,
                    (unsigned long long)(uintptr_t)f->address,
@@ -41,10 +41,27 @@ static void tell(const struct host_free *f) {
     char words[512];
     struct host_site site;
     host_site_take(&site);
-    wrong_free_describe(f, words, sizeof words);
+    heap_findings_describe(f, words, sizeof words);
     report_finding_once(f->most ? "out_of_bounds" : "invalid_free", &site, words);
 }
 
-void wrong_free_watch(void) {
+void heap_findings_watch(void) {
     host_heap_watch(tell);
+}
+
+void heap_findings_copy(const void *address, size_t bytes, bool writes) {
+    const struct host_block b = host_heap_find(address);
+    size_t at = (size_t)((const char *)address - (const char *)b.start);
+    char words[400], has[40];
+    struct host_site site;
+    if (!b.start || (b.in_use && bytes <= b.bytes && at <= b.bytes - bytes)) {
+        return;
+    }
+    host_site_take(&site);
+    (void)snprintf(has, sizeof has, "only %zu bytes", b.bytes);
+    (void)snprintf(words, sizeof words,
+                   "A copy %s bytes %zu to %zu of a block of the host's heap that has %s",
+                   writes ? "writes" : "reads", at, at + bytes - 1,
+                   b.in_use ? has : "been freed");
+    report_finding_once(b.in_use ? "out_of_bounds" : "use_after_free", &site, words);
 }
