@@ -107,7 +107,9 @@ static void print_next(const json_t *result, const char *path) {
     if (json_array_size(json_object_get(json_object_get(result, "check"), "findings"))) {
         printf("%*supskillctl skill check %s --strict\n", COLUMN, "", at);
     }
-    if (!json_array_size(json_object_get(result, "install"))) {
+    /* An evaluation that helps has said so already. */
+    if (!json_array_size(json_object_get(result, "install")) &&
+        !json_says(evaluation, "verdict", "helps")) {
         printf("%*supskillctl skill install %s --agents claude-code\n", COLUMN, "", at);
     }
     if (!measured && judged) {

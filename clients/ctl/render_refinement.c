@@ -12,7 +12,7 @@ static const char rounds_words[] =
     "|{?stopped=unavailable}it could not continue|{stopped}][: {problem}]\n"
     "[{?rounds}  gate\n   –  " BLUE "{gate.start#bar}" END " {gate.start%3.0p}%  as it was\n]"
     "{rounds:  {round%2d}  [{?accepted}" GREEN "|" DIM "]" GATE("gate_after")
-    "  [{edits-0} edit[{!edits=1}s]|no edit][{?edits=1} ] "
+    "  [{edits-0} edit[{!edits=1}s]|no edit,][{?edits=1} ] "
     "[{?accepted}" GREEN "kept|" YELLOW "rejected]" END ": \t{reason}\n"
     "[      \t" DIM "{why}\n]}";
 

@@ -69,7 +69,11 @@ void table_cellf(struct table *t, const char *fmt, ...) {
 
 /* An id or a date may begin with digits, too. */
 static bool is_number(const char *s) {
-    return (isdigit((unsigned char)*s) && !strchr(s, '_')) || strcmp(s, "–") == 0;
+    bool id = strchr(s, '_') != NULL;
+    for (const char *c = s; *c && !id; c++) {
+        id = isalpha((unsigned char)c[0]) && isdigit((unsigned char)c[1]);
+    }
+    return (isdigit((unsigned char)*s) && !id) || strcmp(s, "–") == 0;
 }
 
 /* How the columns stand. */

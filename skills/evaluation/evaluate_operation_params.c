@@ -91,8 +91,8 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     struct err err = {0};
     judge = judge ? judge : evaluation_room_setting(room, "judge");
     if (judge) {
-        if (model_resolve(&r->judge_model, judge, evaluation_room_models(room), NULL,
-                          &err) < 0) {
+        if (model_resolve(&r->judge_model, judge, evaluation_room_models(room),
+                          model_shared_url(judge, base_url), &err) < 0) {
             return evaluation_model_fail(call, "/judge", &err);
         }
         r->judge = &r->judge_model;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/link.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/format/skill_name.h"
@@ -167,6 +168,14 @@ static int check_matter(const struct generate_request *r, struct call *call) {
     return -1;
 }
 
+/* Students that only the teacher's address can be meant for are there, too. */
+static const char *students_url_of(const json_t *params) {
+    const json_t *students = json_object_get(params, "students");
+    const char *url = json_get_string(params, "base_url", NULL);
+    bool other = json_any(students, one, !model_shared_url(one, url));
+    return json_get_string(params, "students_url", other ? NULL : url);
+}
+
 int generate_request_read(struct generate_request *ret, struct skills *skills,
                           struct call *call, const json_t *params) {
     const char *skill = json_get_string(params, "skill", NULL);
@@ -176,7 +185,7 @@ int generate_request_read(struct generate_request *ret, struct skills *skills,
         .examples = json_object_get(params, "examples"),
         .install = json_object_get(params, "install"),
         .students = json_object_get(params, "students"),
-        .students_url = json_get_string(params, "students_url", NULL),
+        .students_url = students_url_of(params),
         .budget = json_object_get(params, "budget"),
         .refine = json_object_get(params, "refine"),
         .tests = (unsigned)json_get_integer(params, "tests", GENERATE_TESTS),

@@ -273,6 +273,11 @@ static void fill(struct model *m, struct draft *d) {
     };
 }
 
+const char *model_shared_url(const json_t *name_or_object, const char *url) {
+    const char *name = json_string_value(name_or_object);
+    return name && strncmp(name, "generic.", 8) == 0 ? url : NULL;
+}
+
 int model_resolve(struct model *ret, const json_t *name_or_object, const json_t *aliases,
                   const char *base_url, struct err *err) {
     struct draft d = {.aliases = aliases};

@@ -46,6 +46,9 @@ struct model {
 
 extern const char *const model_providers[]; /* "anthropic" …, NULL-terminated */
 
+/* url where the name is "generic.…", which has no address of its own, else NULL: what is
+ * given as the address of other models serves it, too. */
+const char *model_shared_url(const json_t *name_or_object, const char *url);
 /* name_or_object: a string or the object above. aliases: the configuration's `models`
  * object, or NULL; they are trusted. base_url: the request's, or NULL; with it a name
  * without a provider is generic, the endpoint's own. -EINVAL if it is not a model (err

@@ -429,7 +429,8 @@ static int find_teacher(struct triggering *v, struct call *call, const json_t *p
                         "name the model that writes descriptions, or set `rounds` to 0");
         return -1;
     }
-    return model_resolve(&v->teacher, named, evaluation_room_models(room), NULL, &err) < 0
+    const char *url = model_shared_url(named, json_get_string(params, "base_url", NULL));
+    return model_resolve(&v->teacher, named, evaluation_room_models(room), url, &err) < 0
                ? evaluation_model_fail(call, "/teacher", &err)
                : 0;
 }

@@ -105,11 +105,30 @@ def teacher_and_students_of_generate_have_addresses_of_their_own(program):
     with_models(program, run)
 
 
+def given_address_serves_a_generic_helper_too(program):
+    """A judge, a teacher of descriptions or students "generic.NAME" have no other address than the one of the call."""
+    def run(daemon, one, other):
+        folder = make_skill(daemon)
+        judged = daemon.evaluate(path=folder, tests=[dict(make_tests(1)[0], expected={"judge": "It is right."})], runs=1, students=["small"],
+                                 base_url=one.url, judge="generic.big")
+        assert {r["model"] for r in one.get("/requests")} == {"small", "big"}, judged
+        queries = [{"query": "Say the %s." % word, "should_trigger": i < 3} for i, word in enumerate("word sign name time age way".split())]
+        result = daemon.ask("skill/trigger", {"path": folder, "tests": queries, "students": ["small"], "base_url": one.url, "rounds": 1,
+                                              "teacher": "generic.big", "wait": True})
+        assert "result" in result, result
+        daemon.ask("skill/generate", {"task": "say the word", "teacher": "big", "base_url": one.url, "students": ["generic.third"], "wait": True})
+        refused = daemon.ask("skill/generate", {"task": "say the word", "teacher": "big", "base_url": one.url, "students": ["third"], "wait": True})
+        assert refused["error"]["data"]["path"] == "/students/0", refused
+        assert other.stats()["requests"] == 0
+    with_models(program, run, env={})
+
+
 def main():
     tap, program = Tap(), os.path.abspath(sys.argv[1])
     for test in (name_is_the_newest_that_holds_it, configured_names_are_looked_up_too, two_providers_are_told, what_no_list_has_is_told_with_the_lists,
                  list_that_cannot_be_had_is_told, nothing_can_be_asked_says_how_models_are_named,
-                 address_of_the_call_takes_a_bare_name, teacher_and_students_of_generate_have_addresses_of_their_own):
+                 address_of_the_call_takes_a_bare_name, teacher_and_students_of_generate_have_addresses_of_their_own,
+                 given_address_serves_a_generic_helper_too):
         tap.run(test.__name__.replace("_", " "), test, program)
     return tap.end()
 
