@@ -109,11 +109,10 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
     w->failed = at + 1;
 }
 
-/* A tool's short answer speaks of an error, although no status says so: an editor's of a patch. */
+/* A tool's answer begins with an error, although no status says so: an editor's of a patch. */
 static bool speaks_of_error(const struct history_walk *w, const char *output) {
-    size_t len = output ? strlen(output) : 0;
-    return len && len <= MAX_COMMAND &&
-           (pattern_is_in(w->r->weak, output, len) || pattern_is_in(w->r->error, output, len));
+    size_t len = output ? strnlen(output, MAX_LINE) : 0;
+    return len && (pattern_is_in(w->r->weak, output, len) || pattern_is_in(w->r->error, output, len));
 }
 
 /* Its status says that it passed, and its output speaks of an error: behind a pipe, in a server's
@@ -170,18 +169,17 @@ static bool is_undone(const struct steps *s, size_t at) {
 static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
     struct buf text = BUF_INIT(MAX_TEXT);
-    bool undone = is_undone(w->s, at), creates = lesson_is_edit(e) && lesson_creates(w->s, e);
+    bool undone = is_undone(w->s, at) || speaks_of_error(w, e->output), creates = lesson_is_edit(e) && lesson_creates(w->s, e);
     autofree char *diff = lesson_is_edit(e) ? lesson_changed_lines(w->s, at) : NULL;
-    buf_addf(&text, "%s %s", undone ? "could not change" : !e->text ? "removed" : creates ? "wrote" : "changed",
+    buf_addf(&text, "%s %s", undone ? "tried to change" : !e->text ? "removed" : creates ? "wrote" : "changed",
              e->path);
     if (diff && *diff) {
         add_cut(&text, ":\n", diff, !creates ? MAX_DIFF : w->failed ? MAX_WRITTEN : MAX_LINE);
     }
-    bool refused = undone || speaks_of_error(w, e->output);
-    if (refused && e->output) {
+    if (undone && e->output) {
         add_cut(&text, "\n  the tool answered: ", e->output, MAX_OUTPUT);
     }
-    add_step(l, w, e, refused || !w->failed ? (refused ? ATTEMPT : ASIDE) : TELLING, &text);
+    add_step(l, w, e, undone ? ATTEMPT : w->failed ? TELLING : ASIDE, &text);
 }
 
 static void tell_other(struct lessons *l, const struct history_walk *w, const struct lesson_step *e) {
