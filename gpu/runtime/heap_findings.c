@@ -37,9 +37,33 @@ void heap_findings_describe(const struct host_free *f, char *ret, size_t room) {
                    what_of(f, what, sizeof what));
 }
 
+/* Blocks past whose end a copy was told to write, the latest ones: their free says nothing
+ * new. */
+enum { SPOILT = 16 };
+static _Atomic(const void *) spoilt[SPOILT];
+
+static void spoilt_add(const void *block) {
+    static atomic_uint next;
+    spoilt[atomic_fetch_add(&next, 1) % SPOILT] = block;
+}
+
+static bool spoilt_take(const void *block) {
+    unsigned k = 0;
+    while (k < SPOILT && spoilt[k] != block) {
+        k++;
+    }
+    if (k < SPOILT) {
+        spoilt[k] = NULL;
+    }
+    return k < SPOILT;
+}
+
 static void tell(const struct host_free *f) {
     char words[512];
     struct host_site site;
+    if (f->most && spoilt_take(f->address)) {
+        return;
+    }
     host_site_take(&site);
     heap_findings_describe(f, words, sizeof words);
     report_finding_once(f->most ? "out_of_bounds" : "invalid_free", &site, words);
@@ -56,6 +80,9 @@ void heap_findings_copy(const void *address, size_t bytes, bool writes) {
     struct host_site site;
     if (!b.start || (b.in_use && bytes <= b.bytes && at <= b.bytes - bytes)) {
         return;
+    }
+    if (writes && b.in_use) {
+        spoilt_add(b.start);
     }
     host_site_take(&site);
     (void)snprintf(has, sizeof has, "only %zu bytes", b.bytes);

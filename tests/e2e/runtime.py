@@ -125,6 +125,7 @@ def ends_by_free(words):
 def check_copies_past(run):
     found = [(e["finding"]["code"], e["finding"]["message"]) for e in run.events("finding")]
     assert found == [("out_of_bounds", "A copy reads bytes 600 to 1000 of a block of the host's heap that has only 1000 bytes"),
+                     ("out_of_bounds", "A copy writes bytes 0 to 100 of a block of the host's heap that has only 100 bytes"),
                      ("out_of_bounds", "A copy writes bytes 0 to 5001 of a block of the host's heap that has only 5001 bytes"),
                      ("use_after_free", "A copy reads bytes 0 to 39 of a block of the host's heap that has been freed")], found
 

@@ -112,6 +112,9 @@ int case_copies_past(void) {
     FINE(cudaMalloc(&d, 8192));
     FINE(cudaMemset(d, 0, 8192));
     FINE(cudaMemcpy(d, small + 600, 401, TO_DEVICE));
+    char *told = malloc(100); /* once: its free says nothing */
+    FINE(cudaMemcpy(told, d, 101, TO_HOST));
+    free(told);
     FINE(cudaMemcpy2D(large, 2502, d, 2502, 2500, 2, TO_HOST));
     char *volatile gone = malloc(40);
     free(gone);
