@@ -48,13 +48,19 @@ static void generate_start(struct call *call, const json_t *params) {
 
 /* --- the table --- */
 
+#define COUNT(member, one, more)                                                        \
+    "{" member "|0} " one "[{!" member "=1}" more "]"
+
 static const char saved_words[] =
     "Saved {skill.name|} in {skill.path|}.\n" SKILL_NAME_WORDS("")
-    "[{?lessons}It has {lessons.fixes|0} fixes, {lessons.corrections|0} corrections, "
-    "{lessons.commands|0} commands, {lessons.files|0} files.\n]"
-    "{tests.count|0} tests ({tests.wanted|0} requested, {tests.marked|0} left out as too "
-    "easy)[: {tests.reason}]; check: [{?check.ok}passed|failed], "
-    "[{check.findings-0}|0] findings.\n";
+    "[{?lessons}It has " COUNT("lessons.fixes", "fix", "es") ", " COUNT(
+        "lessons.corrections", "correction", "s") ", " COUNT("lessons.commands", "command",
+                                                              "s") ", "
+    COUNT("lessons.files", "file", "s") ".\n]"
+    COUNT("tests.count", "test", "s") "[{?tests.wanted>tests.count} of at most "
+    "{tests.wanted}[{?tests.marked}, {tests.marked} left out as too easy]]"
+    "[: {tests.reason}]; check: [{?check.ok}passed|failed], [{check.findings-0}|0] "
+    "finding[{!check.findings=1}s].\n";
 
 static const char traces_words[] =
     "{provenance.traces:[{?truncated}{name|} is cut off: it ends within a record.\n]"

@@ -3,7 +3,7 @@
 
 usage: generate_model.py UPSKILLD   (TAP on standard output)
 """
-import json, os, signal, sys
+import json, os, re, signal, sys
 
 import evaluate_support
 from evaluate_support import Tap
@@ -442,7 +442,9 @@ def is_a_tool(t, d):
     assert d.ask("job/cancel", {"job": job})["result"] == {"job": job, "state": "cancelled"}
     r = tool(task="Test zips.", teacher=json.dumps({}))
     assert r["isError"], r
-    r = tool(traces=["fastapi-tests.jsonl"], teacher="builtin", tests=0)["structuredContent"]
+    r = tool(traces=["fastapi-tests.jsonl"], teacher="builtin", tests=0)
+    assert re.search(r"It has 2 fixes, 0 corrections, 1 command, 0 files\.\n0 tests; check: passed", r["content"][0]["text"]), r["content"][0]["text"]
+    r = r["structuredContent"]
     assert r["outcome"] == "saved" and r["teacher"]["kind"] == "builtin", r
 
 
