@@ -54,12 +54,12 @@ static double number_of(const json_t *v) {
 
 /* --- places --- */
 
-/* Of a number, or of the member with a path. */
+/* Of a number, or of the member with a path; of neither, nothing is equal or greater. */
 static double limit_of(const struct told *w, const char *text, size_t len) {
     char *end;
     double number = strtod(text, &end);
     autojson *v = end == text ? member_new(w, text, len) : NULL;
-    return v ? number_of(v) : number;
+    return v ? number_of(v) : end == text ? NAN : number;
 }
 
 /* at: behind the path; the end of the place is returned. */

@@ -3,6 +3,7 @@
 #include "base/find.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/method.h"
+#include "clients/ctl/render.h"
 
 #include <ctype.h>
 
@@ -40,75 +41,36 @@ static char *value_words(const json_t *parameter) {
     return only ? xstrdup("") : xasprintf(" [%s]", word);
 }
 
-static void add_fact(struct buf *out, const char *fact) {
-    buf_adds(out, out->len ? "; " : "");
-    buf_adds(out, fact);
-}
-
-static void add_list(struct buf *out, const char *lead, const json_t *words) {
-    json_each(words, i, word) {
-        buf_adds(out, i ? ", " : out->len ? "; " : "");
-        buf_adds(out, i ? "" : lead);
-        buf_adds(out, json_string_value(word));
-    }
-}
-
-static void add_range(struct buf *out, const json_t *schema) {
-    const json_t *low = json_object_get(schema, "minimum");
-    const json_t *high = json_object_get(schema, "maximum");
-    if (json_is_integer(low) && json_is_integer(high)) {
-        autofree char *range =
-            xasprintf("%lld to %lld", json_integer_value(low), json_integer_value(high));
-        add_fact(out, range);
-    }
-}
-
-static void add_default(struct buf *out, const json_t *parameter) {
-    const json_t *value =
-        json_object_get(json_object_get(parameter, "schema"), "default");
-    if (json_is_true(value)) {
-        autofree char *option = method_option_name(parameter);
-        autofree char *fact = xasprintf("on unless --no-%s", option + 2);
-        add_fact(out, fact);
-    } else if (json_is_string(value)) {
-        autofree char *fact = xasprintf("default %s", json_string_value(value));
-        add_fact(out, fact);
-    } else if (json_is_integer(value)) {
-        autofree char *fact = xasprintf("default %lld", json_integer_value(value));
-        add_fact(out, fact);
-    }
-}
-
-/* Names of an object's members. */
-static void add_members(struct buf *out, const json_t *parameter) {
-    autojson *names = json_array();
-    json_t *members = (json_t *)(uintptr_t)method_members(parameter);
-    json_each_member(members, name, member) {
-        json_array_append_new(names, json_string(name));
-    }
-    add_list(out, "NAME: ", names);
-}
-
 /* What the schema knows and its description does not say. */
+static const char facts_words[] =
+    "[{?required}required; ][one of {schema.enum/, /:{.}}; {?long}]"
+    "[of {schema.items.enum/, /:{.}}; ][NAME: {members/, /:{@}}; ]"
+    "[{?repeats}may be repeated; ]"
+    "[{?ranged}{schema.minimum} to {schema.maximum}; ]"
+    "[{?schema.default=true}on unless --no-{option}; |{?plain}default {schema.default}; ]";
+
+/* "required; may be repeated; default 3", or "". */
 static void add_facts(struct buf *out, const json_t *parameter) {
     const json_t *schema = json_object_get(parameter, "schema");
-    const json_t *choices = json_object_get(schema, "enum");
-    autofree char *shown = short_choices(choices);
-    if (json_is_true(json_object_get(parameter, "required"))) {
-        add_fact(out, "required");
+    const json_t *value = json_object_get(schema, "default");
+    autofree char *shown = short_choices(json_object_get(schema, "enum"));
+    autofree char *option = method_option_name(parameter);
+    bool object = method_has_type(parameter, "object");
+    autojson *told = json_copy((json_t *)(uintptr_t)parameter);
+    autojson *more = json_pack(
+        "{s:b,s:O*,s:b,s:b,s:b,s:s}", "long", !shown, "members",
+        object ? method_members(parameter) : NULL, "repeats",
+        method_has_type(parameter, "array") && !method_has_type(parameter, "integer"),
+        "ranged",
+        json_is_integer(json_object_get(schema, "minimum")) &&
+            json_is_integer(json_object_get(schema, "maximum")),
+        "plain", json_is_string(value) || json_is_integer(value), "option", option + 2);
+    json_object_update(told, more);
+    words_add(out, facts_words, told);
+    if (out->len) {
+        out->len -= strlen("; ");
+        out->data[out->len] = '\0';
     }
-    if (choices && !shown) {
-        add_list(out, "one of ", choices);
-    }
-    add_list(out, "of ", json_object_get(json_object_get(schema, "items"), "enum"));
-    if (method_has_type(parameter, "object")) {
-        add_members(out, parameter);
-    }
-    if (method_has_type(parameter, "array") && !method_has_type(parameter, "integer")) {
-        add_fact(out, "may be repeated");
-    }
-    add_range(out, schema);
-    add_default(out, parameter);
 }
 
 /* A list's option in the singular, as it is typed once for each: "--trace"; but "--paths"
@@ -182,11 +144,8 @@ char *help_usage(const json_t *method) {
 }
 
 static void put_word(const char *word) {
-    bool safe = *word != '\0';
-    for (const char *c = word; *c; c++) {
-        safe = safe && (isalnum((unsigned char)*c) || strchr("-_./:,=@%+", *c));
-    }
-    printf(safe ? " %s" : " '%s'", word);
+    putchar(' ');
+    render_word(word);
 }
 
 /* "tokens=9,minutes=5" */

@@ -1,12 +1,11 @@
 /* The answers of an evaluation, test by test: how often each arm passed, and what was
  * wrong with the skill. */
 #include "base/buf.h"
-#include "base/text.h"
+#include "base/find.h"
 #include "clients/ctl/render.h"
 
 #define MAX_ARMS 5
 #define TESTS_SHOWN 60u
-#define ANSWER_SHOWN 60u /* bytes */
 
 static const char *const arms[MAX_ARMS] = {"baseline", "skill", "placebo", "previous",
                                            "trace"};
@@ -14,32 +13,20 @@ static const char *const arm_titles[MAX_ARMS] = {"without", "with", "placebo", "
                                                  "trace"};
 
 /* The first check that did not pass: "contains "x": not found". */
-static void add_check(struct buf *out, const json_t *cell) {
-    json_each(json_object_get(cell, "assertions"), i, one) {
-        if (!json_is_false(json_object_get(one, "passed"))) {
-            continue;
-        }
-        autofree char *expected =
-            json_dumps(json_object_get(one, "expected"), JSON_ENCODE_ANY | JSON_COMPACT);
-        buf_addf(out, "%s %.*s: %s", json_get_string(one, "check", ""),
-                 (int)(expected ? text_cut(expected, strlen(expected), 80) : 0),
-                 expected ? expected : "", json_get_string(one, "message", ""));
-        return;
-    }
-    const json_t *error = json_object_get(cell, "error");
-    buf_adds(out,
-             json_get_string(error, "message", json_get_string(cell, "outcome", "")));
-}
+static const char wrong_words[] = "[{check.check} {expected~80}: {check.message|}"
+                                  "|{error.message}|{outcome|}][; answered \"{output~60}\"]";
 
-static char *what_was_wrong(const json_t *cell) {
-    struct buf out = BUF_INIT(4096);
-    const char *answer = json_get_string(cell, "output", "");
-    size_t len = strlen(answer), cut = text_cut(answer, len, ANSWER_SHOWN);
-    add_check(&out, cell);
-    if (len) {
-        buf_addf(&out, "; answered \"%.*s%s\"", (int)cut, answer, cut < len ? "…" : "");
-    }
-    return buf_detach(&out);
+static json_t *what_was_wrong(const json_t *cell) {
+    autobuf out = BUF_INIT(4096);
+    const json_t *check = json_find(json_object_get(cell, "assertions"), one,
+                                    json_is_false(json_object_get(one, "passed")));
+    autofree char *expected =
+        json_dumps(json_object_get(check, "expected"), JSON_ENCODE_ANY | JSON_COMPACT);
+    autojson *told = json_copy((json_t *)(uintptr_t)cell);
+    autojson *more = json_pack("{s:O*,s:s*}", "check", check, "expected", expected);
+    json_object_update(told, more);
+    words_add(&out, wrong_words, told);
+    return json_clean(out.data, out.len);
 }
 
 /* Adds a cell to {test: {arm: {"passed", "graded"}, "why"}}. */
@@ -64,8 +51,7 @@ static void count_cell(json_t *tests, const json_t *cell) {
     json_object_set_new(count, "graded",
                         json_integer(json_get_integer(count, "graded", 0) + graded));
     if (strcmp(arm, "skill") == 0 && !passed && !json_object_get(row, "why")) {
-        autofree char *why = what_was_wrong(cell);
-        json_object_set_new(row, "why", json_clean_z(why));
+        json_object_set_new(row, "why", what_was_wrong(cell));
     }
 }
 

@@ -251,15 +251,10 @@ void render_explain(const struct terminal *t, const json_t *findings) {
             json_array_append_new(codes, json_string(code));
         }
     }
-    autobuf words = BUF_INIT(1024);
-    json_each(codes, i, code) {
-        buf_addf(&words, " %.60s", json_string_value(code));
-    }
-    if (words.len) {
-        terminal_wrapf(t, STYLE_DIM, 0, 2,
-                       "with an example and how to fix it: upskillctl explain%s",
-                       words.data);
-    }
+    terminal_words(t, 0,
+                   "[\t" DIM "with an example and how to fix it: upskillctl explain "
+                   "{./ /:{.~60}}\n]",
+                   codes);
 }
 
 void render_findings(const struct terminal *t, const json_t *findings,

@@ -109,22 +109,16 @@ void render_skill_check(const struct terminal *t, const json_t *params,
         .text = json_get_string(params, "text", NULL),
         .folder = folder,
     };
-    const json_t *tokens = json_object_get(result, "tokens");
-    json_int_t omitted = json_get_integer(result, "omitted", 0);
     render_findings(t, findings, &sources);
     autobuf text = BUF_INIT(1024);
     buf_adds(&text, ", ");
     if (!findings_tell(findings, &text)) {
         buf_adds(&text, "nothing found");
     }
-    if (omitted) {
-        buf_addf(&text, ", %lld more not shown", omitted);
-    }
-    if (tokens) {
-        buf_addf(&text, " (about %lld tokens when loaded, %lld in every session)",
-                 json_get_integer(tokens, "body", 0),
-                 json_get_integer(tokens, "catalogue", 0));
-    }
+    words_add(&text,
+              "[, {omitted} more not shown{?omitted}][ (about {tokens.body|0} tokens when "
+              "loaded, {tokens.catalogue|0} in every session){?tokens}]",
+              result);
     render_verdict(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok", &text);
 }
 

@@ -41,6 +41,7 @@ Test(words, tell_by_their_rules) {
         {"[x{?on}][y{?off}][z{!off}][v{?none}][u{?list}][t{!nothing}]", "xzut"},
         {"[1{?name=k}][2{?name=kk}][3{!name=kk}][4{?line=7}][5{?list=3}][6{?list=2}]",
          "1345"},
+        {"[a{?none=true}][b{?line>missing}][c{?none=missing}][d{!none=other}]", "d"},
         {"[a{?line>6}][b{?line>7}][c{?list>2}][d{?missing>0}]", "ac"},
         {"[{missing}|{line}|{name}] [{missing}|{empty}]", "7 "},
         {"[a[{missing}]b]", "ab"},
