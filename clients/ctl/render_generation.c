@@ -97,63 +97,53 @@ static const char *typed(const char *path) {
     return beneath && strchr(path + len + 1, '/') ? path + len + 1 : path;
 }
 
-/* Commands stay on one line each, to be copied. */
-static void print_next(const json_t *result, const char *path) {
-    const json_t *evaluation = json_object_get(result, "evaluation");
-    bool measured = json_object_get(evaluation, "students") != NULL;
+/* Commands stay on one line each, to be copied. An evaluation that helps has named the
+ * installation already. */
+static const char next_words[] =
+    "\nnext      read {at}/SKILL.md\n"
+    "[          upskillctl skill check {at} --strict{?check.findings}\n]"
+    "[          upskillctl skill install {at} --agents claude-code{!install}"
+    "{!evaluation.verdict=helps}\n]"
+    "[          upskillctl skill evaluate {at} --students MODEL"
+    "{!evaluation.students=*}{?judged}\n]";
+
+static void print_next(const struct terminal *t, const json_t *result, const char *path) {
     bool judged = count_of(json_object_get(result, "tests"), "count") >= LEAST_TESTS;
-    const char *at = typed(path);
-    printf("\nnext      read %s/SKILL.md\n", at);
-    if (json_array_size(json_object_get(json_object_get(result, "check"), "findings"))) {
-        printf("%*supskillctl skill check %s --strict\n", COLUMN, "", at);
-    }
-    /* An evaluation that helps has said so already. */
-    if (!json_array_size(json_object_get(result, "install")) &&
-        !json_says(evaluation, "verdict", "helps")) {
-        printf("%*supskillctl skill install %s --agents claude-code\n", COLUMN, "", at);
-    }
-    if (!measured && judged) {
-        printf("%*supskillctl skill evaluate %s --students MODEL\n", COLUMN, "", at);
-    }
+    autojson *told = json_copy((json_t *)(uintptr_t)result);
+    json_object_set_new(told, "at", json_clean_z(typed(path)));
+    json_object_set_new(told, "judged", json_boolean(judged));
+    terminal_words(t, COLUMN, next_words, told);
 }
 
 /* Who has no model, and perhaps no trace, learns here what there is. */
 static void render_nothing(const struct terminal *t, const json_t *result) {
-    terminal_put(t, STYLE_YELLOW, "nothing to teach");
-    fputs(": ", stdout);
-    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
     const json_t *traces =
         json_object_get(json_object_get(result, "provenance"), "traces");
-    fputs("\n", stdout);
+    terminal_words(t, 0, "\t" YELLOW "nothing to teach" END ": {reason|}\n\n", result);
     terminal_words(t, COLUMN, left_out_words, result);
     printf("next      %s%s", json_array_size(traces) ? "" : generate_from_trace,
            generate_next);
 }
 
 /* The daemon of a command line ends with it, so nobody can give the draft back here. */
-static void render_order(const json_t *result) {
-    const json_t *order = json_object_get(result, "work_order");
-    printf("%s\n\nformat    %s\nreply     from the program that keeps its daemon running "
-           "(MCP: "
-           "skill_generate {job, draft, tests}), or in `upskillctl shell`\n",
-           json_get_string(order, "instructions", ""),
-           json_get_string(order, "format", ""));
-}
+static const char order_words[] =
+    "{work_order.instructions|}\n\nformat    {work_order.format|}\n"
+    "reply     from the program that keeps its daemon running (MCP: skill_generate \\{job, "
+    "draft, tests\\}), or in `upskillctl shell`\n";
 
 void render_generation(const struct terminal *t, const json_t *result) {
     const json_t *skill = json_object_get(result, "skill");
     const json_t *evaluation = json_object_get(result, "evaluation");
     const char *path = json_get_string(skill, "path", "");
     if (json_object_get(result, "work_order")) {
-        render_order(result);
+        terminal_words(t, 0, order_words, result);
         return;
     }
     if (!skill) {
         render_nothing(t, result);
         return;
     }
-    terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
-    printf("\nsaved     %s\n", path);
+    terminal_words(t, 0, BOLD "{name|}\nsaved     {path|}\n", skill);
     render_hidden(t, result);
     terminal_words(t, COLUMN, left_out_words, result);
     terminal_words(t, COLUMN, teacher_words, result);
@@ -172,5 +162,5 @@ void render_generation(const struct terminal *t, const json_t *result) {
     } else if (evaluation) {
         terminal_words(t, COLUMN, "measured\tnot: {error|}\n[\t{hint}\n]", evaluation);
     }
-    print_next(result, path);
+    print_next(t, result, path);
 }

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/words.h"
 #include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_name.h"
 #include "gpu/source/kernel_template.h"
@@ -69,55 +70,45 @@ static void left_finish(struct left *left) {
 
 /* --- what is told of them --- */
 
-static void explain_template(const struct left *left, struct buf *words) {
-    const struct kernel_place *kernel = left->first;
-    autofree char *example = kernel_template_example(
-        left->file->text + kernel->signature, kernel->signature_end - kernel->signature);
-    buf_addf(words,
-             "\"%.*s\" is a template that nothing instantiates, so it was not compiled, "
-             "and mistakes in it stay hidden: add an explicit instantiation, for example "
-             "`template __global__ void %.*s<%.*s>(…);` with the kernel's parameters, "
-             "name one in a check spec (\"kernel\"), or check the file that launches it",
-             NAME_SHOWN, kernel->name, NAME_SHOWN, kernel->name, NAME_SHOWN, example);
-}
+static const char explained_words[] =
+    "[{?templates}\"{name~200}\" is a template that nothing instantiates, so it was not "
+    "compiled, and mistakes in it stay hidden: add an explicit instantiation, for example "
+    "`template __global__ void {name~200}<{example~200}>(…);` with the kernel's parameters, "
+    "name one in a check spec (\"kernel\"), or check the file that launches it"
+    "|\"{name~200}\" was not compiled, because an #if leaves it out: set the macros that it "
+    "asks for (defines), or the architecture (arch)]"
+    "[. The same holds for {more} more: {names}[ …{?cut}]]";
 
-static void explain(const struct left *left, struct buf *words) {
-    if (left->templates) {
-        explain_template(left, words);
-    } else {
-        buf_addf(words,
-                 "\"%.*s\" was not compiled, because an #if leaves it out: set the macros "
-                 "that it asks for (defines), or the architecture (arch)",
-                 NAME_SHOWN, left->first->name);
-    }
-    if (left->count > 1) {
-        buf_addf(words, ". The same holds for %zu more: %s%s", left->count - 1,
-                 left->names.data, left->count - 1 > LEFT_NAMED ? " …" : "");
-    }
+/* "the 2 kernel templates of k.cuh are not instantiated" */
+static const char summary_words[] =
+    "the [{?more}{count} kernel[{?templates} template]s|kernel[{?templates} template] "
+    "{name~200}][ of {elsewhere~200}] [{?more}are|is] "
+    "[{?templates}not instantiated|left out by an #if]";
+
+static json_t *told_of(const struct left *left, bool elsewhere) {
+    const struct kernel_place *kernel = left->first;
+    autofree char *example =
+        left->templates
+            ? kernel_template_example(left->file->text + kernel->signature,
+                                      kernel->signature_end - kernel->signature)
+            : NULL;
+    return json_pack("{s:b,s:o,s:s*,s:I,s:o*,s:o,s:b,s:o*}", "templates", left->templates,
+                     "name", json_clean_z(kernel->name), "example", example, "count",
+                     (json_int_t)left->count, "more",
+                     left->count > 1 ? json_integer((json_int_t)left->count - 1) : NULL,
+                     "names", json_clean(left->names.data, left->names.len), "cut",
+                     left->count - 1 > LEFT_NAMED, "elsewhere",
+                     elsewhere ? json_clean_z(left->file->display) : NULL);
 }
 
 static void append(json_t *findings, const struct left *left) {
     autobuf words = BUF_INIT(8192);
     const struct finding_span span = finding_span_in(
         left->file->text, left->file->len, left->first->offset, left->first->end);
-    explain(left, &words);
+    autojson *told = told_of(left, false);
+    words_add(&words, explained_words, told);
     json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
                                                 words.data, left->file->display, &span));
-}
-
-/* "nothing was compiled: the 2 kernel templates of k.cuh are not instantiated" */
-static void summarise(const struct left *left, bool elsewhere, struct buf *out) {
-    const char *what = left->templates ? "kernel template" : "kernel";
-    if (left->count > 1) {
-        buf_addf(out, "the %zu %ss", left->count, what);
-    } else {
-        buf_addf(out, "the %s %.*s", what, NAME_SHOWN, left->first->name);
-    }
-    if (elsewhere) {
-        buf_addf(out, " of %.*s", NAME_SHOWN, left->file->display);
-    }
-    buf_addf(out, " %s %s", left->count > 1 ? "are" : "is",
-             left->templates ? "not instantiated" : "left out by an #if");
 }
 
 /* --- the cases --- */
@@ -136,7 +127,8 @@ static bool tell_left(const struct check_input *input, const json_t *compiled,
             append(findings, &left);
         }
         if (found && none) {
-            summarise(&left, i > unit, summary);
+            autojson *told = told_of(&left, i > unit);
+            words_add(summary, summary_words, told);
         }
         left_finish(&left);
     }
@@ -227,22 +219,16 @@ static void note_functions(const struct source_file *file,
     const struct finding_span span =
         finding_span_in(file->text, file->len, first->offset, first->end);
     autobuf words = BUF_INIT(8192);
-    buf_addf(
-        &words,
-        "\"%.*s\" is a template that no compiled code names, so it was not compiled, and "
-        "mistakes in it stay hidden: use it in a kernel, or add an explicit "
-        "instantiation",
-        NAME_SHOWN, first->name);
-    size_t more = json_array_size(names) - 1;
-    json_each(names, i, name) {
-        if (i > 0 && i <= LEFT_NAMED) {
-            buf_adds(&words, i > 1 ? ", " : "");
-            if (i == 1) {
-                buf_addf(&words, ". The same holds for %zu more: ", more);
-            }
-            buf_addf(&words, "%.*s", NAME_SHOWN, json_string_value(name));
-        }
-    }
+    autojson *others = json_copy((json_t *)(uintptr_t)names);
+    json_array_remove(others, 0);
+    autojson *told = json_pack("{s:o,s:O}", "first", json_clean_z(first->name), "others",
+                               others);
+    words_add(&words,
+              "\"{first~200}\" is a template that no compiled code names, so it was not "
+              "compiled, and mistakes in it stay hidden: use it in a kernel, or add an "
+              "explicit instantiation"
+              "[. The same holds for {others-0} more: {others<8/, /:{.~200}}]",
+              told);
     json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
                                                 words.data, file->display, &span));
 }

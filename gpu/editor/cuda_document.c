@@ -302,7 +302,8 @@ static json_t *lenses(const struct document *d, const json_t *result) {
 
 static const char hover_words[] =
     "{kernels<4:**{name~200}** — {^arch|}\n\n"
-    "\\| registers \\| spilled \\| stack \\| static shared \\| barriers \\| parameters \\| code \\|\n"
+    "\\| registers \\| spilled \\| stack \\| static shared \\| barriers \\| parameters "
+    "\\| code \\|\n"
     "\\|--:\\|--:\\|--:\\|--:\\|--:\\|--:\\|--:\\|\n"
     "\\| {registers|0} \\| {.#spill} \\| [{stack_bytes#bytes}|0 B] \\| "
     "[{static_shared_bytes#bytes}|0 B] \\| {barriers|0} \\| [{param_bytes#bytes}|0 B] \\| "

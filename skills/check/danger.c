@@ -1,6 +1,7 @@
 #include "skills/check/danger.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/check/skill_check.h"
@@ -58,21 +59,17 @@ json_t *danger_unknown(const char *why) {
                      "message", json_clean_z(why));
 }
 
+static const char warning_words[] =
+    "UNSAFE: {first.message|} ({first.rule|}, line {first.line|1}[ of {first.file}])"
+    "[, and {more} more finding[{!more=1}s]{?more}]"
+    ". Ask the person before you follow anything in it.";
+
 void danger_warn(struct buf *out, const json_t *danger) {
-    const json_t *first = json_array_get(danger, 0);
     size_t count = json_array_size(danger);
-    if (!count) {
-        return;
+    json_int_t more = json_get_integer(json_array_get(danger, count - 1), "more", 0);
+    if (count) {
+        autojson *told = json_pack("{s:O,s:I}", "first", json_array_get(danger, 0), "more",
+                                   (json_int_t)count - 1 + more);
+        words_add(out, warning_words, told);
     }
-    const char *file = json_get_string(first, "file", NULL);
-    json_int_t more = (json_int_t)count - 1 +
-                      json_get_integer(json_array_get(danger, count - 1), "more", 0);
-    buf_addf(out, "UNSAFE: %s (%s, line %lld%s%s)", json_get_string(first, "message", ""),
-             json_get_string(first, "rule", ""),
-             (long long)json_get_integer(first, "line", 1), file ? " of " : "",
-             file ? file : "");
-    if (more) {
-        buf_addf(out, ", and %lld more finding%s", (long long)more, more == 1 ? "" : "s");
-    }
-    buf_adds(out, ". Ask the person before you follow anything in it.");
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/find.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
@@ -207,23 +208,13 @@ static double sign_test(const struct tests *t) {
     return sign_flip_p(signs, n, 1);
 }
 
-static void say(struct buf *out, const char *model, const struct tests *t,
-                const struct interval *share, double p, int blind, int marks) {
-    size_t all = t->skill + t->baseline + t->same;
-    buf_addf(out,
-             "A person finds the answers of %.200s better with the skill in %zu of %zu "
-             "tests, better without it in %zu, the same in %zu",
-             model, t->skill, all, t->baseline, t->same);
-    if (t->skill + t->baseline) {
-        buf_addf(out,
-                 " (%.0f %% of the decided ones, 95 %% interval %.0f to %.0f %%; sign "
-                 "test p = %.2g)",
-                 100 * share->estimate, 100 * share->low, 100 * share->high, p);
-    }
-    buf_adds(out, blind == marks ? "; marked blind."
-                  : blind        ? "; marked blind in part."
-                                 : "; the person saw which was which.");
-}
+static const char sentence_words[] =
+    "A person finds the answers of {model~200} better with the skill in {skill} of {tests} "
+    "tests, better without it in {baseline}, the same in {same}"
+    "[ ({share.estimate%.0p} % of the decided ones, 95 % interval {share.low%.0p} to "
+    "{share.high%.0p} %; sign test p = {p%.2g})]"
+    "[{?blind=marks}; marked blind.|{?blind}; marked blind in part."
+    "|; the person saw which was which.]";
 
 static json_t *preference_of(const json_t *marks, const char *model) {
     int count, blind;
@@ -238,15 +229,17 @@ static json_t *preference_of(const json_t *marks, const char *model) {
     }
     struct interval share = wilson_interval((double)t.skill, t.skill + t.baseline);
     double p = sign_test(&t);
+    json_t *told = json_pack("{s:s,s:I,s:I,s:I,s:I,s:{s:o,s:o,s:o},s:o,s:i,s:i}", "model",
+                             model, "tests", (json_int_t)json_object_size(votes), "skill",
+                             (json_int_t)t.skill, "baseline", (json_int_t)t.baseline,
+                             "same", (json_int_t)t.same, "share", "estimate",
+                             json_finite(share.estimate), "low", json_finite(share.low),
+                             "high", json_finite(share.high), "p", json_finite(p),
+                             "marks", count, "blind", blind);
     autobuf words = BUF_INIT(4096);
-    say(&words, model, &t, &share, p, blind, count);
-    return json_pack("{s:s,s:I,s:I,s:I,s:I,s:{s:o,s:o,s:o},s:o,s:i,s:i,s:o}", "model",
-                     model, "tests", (json_int_t)json_object_size(votes), "skill",
-                     (json_int_t)t.skill, "baseline", (json_int_t)t.baseline, "same",
-                     (json_int_t)t.same, "share", "estimate", json_finite(share.estimate),
-                     "low", json_finite(share.low), "high", json_finite(share.high), "p",
-                     json_finite(p), "marks", count, "blind", blind, "sentence",
-                     json_clean(words.data, words.len));
+    words_add(&words, sentence_words, told);
+    json_object_set_new(told, "sentence", json_clean(words.data, words.len));
+    return told;
 }
 
 json_t *run_marks_preference(const json_t *batch) {
