@@ -11,6 +11,7 @@
 #include "gpu/runtime/launch_record.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
+#include "gpu/runtime/stop.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
 
@@ -65,6 +66,7 @@ static int launch_perform(struct op *op) {
     }
     const struct repeats_before before = repeats_begin(runtime.repeats, &words);
     launch_record_before(l->kernel, &l->shape, l->params);
+    stop_running(l->kernel->module->machine);
     enum machine_end end = kernel_launch(l->kernel, &l->shape, l->params, &err);
     repeats_end(runtime.repeats, &words, &before, end);
     latest_note(runtime.device.memory.launch, l->kernel, &l->shape, &l->site);
@@ -74,6 +76,8 @@ static int launch_perform(struct op *op) {
     }
     constants_after(l->kernel, &l->site);
     int code = outcome_of(l->kernel->module, end, &err, &l->site);
+    stop_running(NULL);
+    stop_if_due();
     launch_record_after();
     return code;
 }

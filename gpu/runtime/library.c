@@ -11,6 +11,7 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/run_report.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/stop.h"
 #include "gpu/runtime/threads.h"
 #include "gpu/runtime/unseen.h"
 
@@ -82,6 +83,7 @@ __attribute__((constructor)) static void library_load(void) {
     launch_record_open(json_object_get(config, "record"));
     threads_begin();
     crash_watch();
+    stop_watch();
     heap_findings_watch();
 }
 

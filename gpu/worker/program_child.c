@@ -22,6 +22,7 @@ enum { MAX_WRITTEN = 200 };
 /* reserved is not used: memory is counted apart */
 #define REPORT_LINES "report/lines"
 #define ADDRESS_SPACE ((size_t)1 << 40)
+#define GRACE_MS 2000u /* to say what was found in the launch that takes too long */
 
 /* --- its libraries --- */
 
@@ -223,6 +224,7 @@ static void run_confined(const struct running *r, struct program_ran *ran,
         .report_path = lines,
         .report = lines_ret,
         .wall_ms = ran->wall_ms,
+        .grace_ms = GRACE_MS,
         .quota_folder = room,
         .quota_bytes = MAX_ROOM,
         .resident_bytes = ran->memory_bytes,

@@ -116,6 +116,7 @@ struct listening {
     bool reaped;
     size_t shared_before; /* the machine's shared memory when it began */
     uint64_t deadline_ms, look_ms; /* look_ms: at its folder */
+    uint64_t kill_ms;              /* after it was asked to end; 0: it was not */
 };
 
 static void take_bytes(int *fd, struct buf *to, size_t *count) {
@@ -267,7 +268,7 @@ static enum stage_limit process_limit(const struct listening *l) {
                                               : LIMIT_NONE;
 }
 
-static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
+static enum stage_limit room_limit(struct listening *l, uint64_t now) {
     const struct program_stage *s = l->stage;
     if (s->quota_folder && now >= l->look_ms) {
         l->look_ms = now + FOLDER_MS;
@@ -275,15 +276,30 @@ static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
             return LIMIT_FOLDER;
         }
     }
-    return now >= l->deadline_ms ? LIMIT_TIME : process_limit(l);
+    return process_limit(l);
 }
 
+static enum stage_limit limit_reached(struct listening *l, uint64_t now) {
+    enum stage_limit room = room_limit(l, now);
+    return room ? room : now >= l->deadline_ms ? LIMIT_TIME : LIMIT_NONE;
+}
+
+/* Only a process whose time is over can say anything sensible yet. */
 static void look(struct listening *l, uint64_t now) {
-    if (!l->reaped && !l->end->over) {
+    if (l->reaped) {
+        return;
+    }
+    if (!l->end->over) {
         l->end->over = limit_reached(l, now);
-        if (l->end->over) {
+        if (l->end->over == LIMIT_TIME && l->stage->grace_ms) {
+            l->kill_ms = now + l->stage->grace_ms;
+            (void)kill(l->pid, SIGTERM);
+        } else if (l->end->over) {
             stage_kill(l);
         }
+    } else if (l->kill_ms && (now >= l->kill_ms || room_limit(l, now))) {
+        l->kill_ms = 0;
+        stage_kill(l);
     }
 }
 

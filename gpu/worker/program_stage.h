@@ -17,6 +17,7 @@ struct program_stage {
     const char *report_path; /* NULL, or where to make a named pipe that it may write to, */
     struct buf *report;      /* and what comes of it, up to its limit */
     unsigned wall_ms;
+    unsigned grace_ms; /* after SIGTERM at the end of wall_ms, before SIGKILL */
     const char *quota_folder; /* NULL, or a folder limited to quota_bytes in all */
     size_t quota_bytes;
     size_t resident_bytes; /* limit of resident memory; 0: none */

@@ -860,6 +860,17 @@ def means_ill(d, name):
     return "%.1f s" % (time.monotonic() - begun)
 
 
+def tells_what_was_found_in_a_launch_that_never_ends(d):
+    """The fifth thread of an array of four writes past its end, and then all go round for ever."""
+    text = kernel().replace('"st.global.u32 [%rd4], %r2;\\nDONE: ret;', '"st.global.u32 [%rd4], %r2;\\nROUND: bra ROUND;\\nDONE: ret;')
+    assert "ROUND" in text
+    begun = time.monotonic()
+    r = d.run_text(text, 5, timeout_s=3)
+    assert r["verdict"] == "timeout" and r["error"]["code"] == "wall_time" and time.monotonic() - begun < 20, r
+    assert [(f["code"], f["line"]) for f in r["findings"]] == [("out_of_bounds", 7)], r
+    assert not left_running()
+
+
 def tells_what_it_did_until_it_was_ended(d):
     """... in launches that are over: each of one warp with 4 lanes, which executes the same instructions."""
     text = kernel().replace("    cudaDeviceSynchronize();", "    for (;;) stub_again(d), cudaDeviceSynchronize();", 1).replace(
@@ -919,6 +930,7 @@ def main():
     for name in ILL:
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
+    tap.run("tells what was found in a launch that never ends", tells_what_was_found_in_a_launch_that_never_ends, d)
     for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed, ends_when_its_threads_end,
                      a_full_stack_of_another_thread_is_told, a_handler_hides_no_host_access, a_handler_of_its_own_faults_works,
                      a_handler_sees_no_fault_of_memory_that_is_closed):
