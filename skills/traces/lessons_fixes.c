@@ -77,30 +77,15 @@ static bool mends_existing(const struct steps *s, size_t end) {
     return false;
 }
 
-/* As lesson_shares_line(), of whole lines: "return Ok(());" is not what took "Ok(())" away. */
-static bool same_lines(const char *diff, char mark, const char *other, char other_mark) {
-    for (; *diff; diff = text_next_line(diff)) {
-        autofree char *line = lesson_cut(diff + 1, strcspn(diff, "\n") - 1, LESSON_MAX_LINE);
-        for (const char *at = other; *diff == mark && strlen(line) >= LEAST_NAME && *at; at = text_next_line(at)) {
-            autofree char *there = lesson_cut(at + 1, strcspn(at, "\n") - 1, LESSON_MAX_LINE);
-            if (*at == other_mark && strcmp(line, there) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Some other edit of the changed file, in the steps [from, end), has such a line. */
 static bool is_shared(const struct lesson_change *c, char mark, const struct steps *s,
-                      size_t from, size_t end, char other_mark,
-                      bool (*shares)(const char *, char, const char *, char)) {
+                      size_t from, size_t end, char other_mark) {
     for (size_t i = from; c->path && i < end; i++) {
         const struct lesson_step *e = &s->list[i];
         autofree char *diff = lesson_is_edit(e) && strcmp(e->path, c->path) == 0
                                   ? lesson_changed_lines(s, i)
                                   : NULL;
-        if (diff && shares(c->to, mark, diff, other_mark)) {
+        if (diff && lesson_shares_line(c->to, mark, diff, other_mark)) {
             return true;
         }
     }
@@ -111,8 +96,8 @@ static bool is_shared(const struct lesson_change *c, char mark, const struct ste
  * an attempt, no fix. */
 static bool is_attempt(const struct failure *f, const struct lesson *fix) {
     return list_any(c, fix->changes, fix->change_count,
-                    is_shared(c, '+', f->s, f->gone, f->s->count, '-', lesson_shares_line) ||
-                        is_shared(c, '+', f->s, 0, f->last, '-', same_lines));
+                    is_shared(c, '+', f->s, f->gone, f->s->count, '-') ||
+                        is_shared(c, '+', f->s, 0, f->last, '-'));
 }
 
 /* The last run before that did not show the error yet; 0: none. */
@@ -134,7 +119,7 @@ static bool corrects_own(const struct failure *f, const struct lesson *fix) {
     size_t since = last_without(f);
     for (size_t i = 0; i < fix->change_count; i++) {
         const struct lesson_change *c = &fix->changes[i];
-        if (is_shared(c, '-', f->s, 0, f->last, '+', lesson_shares_line)) {
+        if (is_shared(c, '-', f->s, 0, f->last, '+')) {
             return true;
         }
         for (size_t k = since; c->path && since && k < f->last; k++) {
@@ -258,7 +243,7 @@ static bool breaks_rule(const struct failure *f, const struct lesson *fix, const
            strstr(c->to, "\n+") && text_count(c->to, strlen(c->to), '\n') <= MAX_OWN &&
            !is_exception(f->error->quote) &&
            (!lesson_names(quoted, quoted, "") || lesson_names(quoted, quoted, known)) &&
-           !is_shared(c, '-', f->s, first_failure(f), f->last, '+', lesson_shares_line);
+           !is_shared(c, '-', f->s, first_failure(f), f->last, '+');
 }
 
 /* The change brings a name that the error says and that the session had not written: the
