@@ -168,51 +168,6 @@ static bool changes_existing(const struct steps *s, const struct lesson *fix) {
                                            strcmp(s->list[i].path, c->path) == 0));
 }
 
-/* A file that is removed in the end was for trying out: what it changed explains a run of it. */
-static bool tries_out(const struct failure *f, const struct lesson *fix) {
-    for (size_t k = 0; k < fix->change_count; k++) {
-        const char *name = fix->changes[k].path ? path_basename(fix->changes[k].path) : NULL;
-        if (name && !strstr(f->s->list[f->last].text, name) &&
-            any_of(i, f->gone, f->s->count,
-                   f->s->list[i].kind == STEP_RUN && strncmp(f->s->list[i].text, "rm ", 3) == 0 &&
-                       lesson_has_word(f->s->list[i].text, name))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A command that says nothing names the script afterwards: it is taken away. */
-static bool is_taken_away(const struct failure *f, const char *path) {
-    for (size_t i = f->success + 1; path && i < f->s->count; i++) {
-        const struct lesson_step *s = &f->s->list[i];
-        bool runs = step_is_run(s) && s->command.count && lesson_runs_own_script(f->s, s);
-        if (s->kind == STEP_RUN && !s->failed && !runs && s->output && !*s->output &&
-            strstr(s->text, path_basename(path))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A line that comes has a name that is told, and is not known. */
-static bool brings_name(const char *diff, const char *told, const char *known) {
-    for (; *diff; diff = text_next_line(diff)) {
-        autofree char *line = xstrndup(diff, strcspn(diff, "\n"));
-        if (*line == '+' && lesson_names(told, line + 1, known)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A rule of the language, told in words alone: others break it too. */
-static bool states_rule(const char *quote) {
-    const char *at = strstr(quote, "SyntaxError: ");
-    at = at ? at + strlen("SyntaxError: ") : "";
-    return !strpbrk(at, "'\"`()0123456789") && text_count(at, strlen(at), ' ') >= 4;
-}
-
 /* The first run of the command since it last passed. */
 static size_t first_failure(const struct failure *f) {
     size_t first = f->last;
@@ -236,29 +191,20 @@ static bool is_exception(const char *quote) {
 
 /* A few lines that are not of an attempt to mend this were replaced, and the error does not
  * only quote names that the session had written: the rule that was broken is the program's. */
-static bool breaks_rule(const struct failure *f, const struct lesson *fix, const char *known) {
+static bool breaks_rule(const struct failure *f, const struct lesson *fix) {
     const struct lesson_change *c = fix->changes;
+    autobuf known = BUF_INIT(MAX_KNOWN);
+    buf_adds(&known, f->s->list[f->last].text);
+    for (size_t i = 0; i < f->last; i++) {
+        const struct lesson_step *e = &f->s->list[i];
+        buf_addf(&known, "\n%s", e->kind == STEP_EDIT && e->text ? e->text : "");
+    }
     autofree char *quoted = lesson_quoted(f->error->quote);
     return fix->change_count == 1 && c->path && *c->to == '-' &&
            strstr(c->to, "\n+") && text_count(c->to, strlen(c->to), '\n') <= MAX_OWN &&
            !is_exception(f->error->quote) &&
-           (!lesson_names(quoted, quoted, "") || lesson_names(quoted, quoted, known)) &&
+           (!lesson_names(quoted, quoted, "") || lesson_names(quoted, quoted, known.data)) &&
            !is_shared(c, '-', f->s, first_failure(f), f->last, '+');
-}
-
-/* The change brings a name that the error says and that the session had not written: the
- * program taught it, or its rule. */
-static bool is_taught(const struct failure *f, const struct lesson *fix) {
-    autobuf known = BUF_INIT(MAX_KNOWN);
-    for (size_t i = 0; i < f->last; i++) {
-        const struct lesson_step *e = &f->s->list[i];
-        buf_adds(&known, e->kind == STEP_EDIT && e->text ? e->text : "");
-    }
-    const struct lesson_step *failed = &f->s->list[f->last];
-    buf_adds(&known, failed->text);
-    return breaks_rule(f, fix, known.data) ||
-           list_any(c, fix->changes, fix->change_count,
-                    c->path && brings_name(c->to, failed->output, known.data));
 }
 
 /* A person had said the error before it was seen. */
@@ -276,14 +222,9 @@ static bool is_the_task(const struct failure *f, const struct lesson *fix) {
 
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
-    const struct lesson_step *failed = &f->s->list[f->last];
-    if (states_rule(f->error->quote)) {
-        return false;
-    }
-    bool script = lesson_runs_own_script(f->s, failed) && changes_file(fix);
-    bool own = !fix->cause && corrects_own(f, fix) && !is_taught(f, fix);
-    return ((script || own) && mends_existing(f->s, f->success)) ||
-           (script && is_taken_away(f, fix->changes[0].path));
+    bool script = lesson_runs_own_script(f->s, &f->s->list[f->last]) && changes_file(fix);
+    bool own = !fix->cause && corrects_own(f, fix) && !breaks_rule(f, fix);
+    return (script || own) && mends_existing(f->s, f->success);
 }
 
 /* Where the error says only that a test failed, the agent gave the reason of a few lines, and
@@ -341,7 +282,7 @@ static bool only_selects(const struct failure *f, const struct lesson *fix) {
 static bool tell(struct lessons *l, struct lesson *fix, const struct failure *f) {
     const struct lesson_step *failed = &f->s->list[f->last];
     const struct lesson_step *success = &f->s->list[f->success];
-    if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || tries_out(f, fix) || is_the_task(f, fix) ||
+    if (lesson_is_heading(f->error->quote) || is_own_slip(f, fix) || is_attempt(f, fix) || is_the_task(f, fix) ||
         comes_back(f, fix) || only_selects(f, fix) || lesson_silences(f->r, fix) || !lesson_is_proven(fix, f)) {
         return false;
     }

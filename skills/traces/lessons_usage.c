@@ -196,12 +196,6 @@ static bool finds_parts(struct usage *u) {
     return false;
 }
 
-/* The same complaint about another name: "unknown option `-a`", "unknown option `-b`". */
-static bool complains_alike(const struct lesson_step *run, const char *quote) {
-    size_t len = strcspn(quote, "'\"`");
-    return quote[len] && any_of(i, 0, run->error_count, strncmp(run->errors[i].quote, quote, len) == 0);
-}
-
 /* Something else may be why the next run passes. */
 static bool is_broken_off(const struct usage *u, const struct lesson_step *e) {
     bool own = e->event == u->s->list[u->at].event;
@@ -217,7 +211,7 @@ static bool finds_end(struct usage *u) {
             return false;
         }
         if (step_is_run(e) && e->command.count && !e->failed) {
-            return finds_parts(u) && !lesson_shows(e, u->error) && !complains_alike(e, u->error->quote) &&
+            return finds_parts(u) && !lesson_shows(e, u->error) &&
                    (lesson_shows_all(e) || lesson_shows_end(failed, e));
         }
     }
@@ -238,14 +232,6 @@ static bool is_refuted(const struct usage *u) {
         }
     }
     return false;
-}
-
-/* What is not there is found from another folder. */
-static bool moves(const struct usage *u) {
-    const char *a = u->s->list[u->at].text, *b = u->s->list[u->end].text;
-    size_t len = strcspn(b, "&;\n");
-    return lesson_is_path(u->from, strcspn(u->from, BETWEEN_WORDS)) && strncmp(b, "cd ", 3) == 0 &&
-           strncmp(a, b, len) != 0;
 }
 
 static bool has_part(const struct command *c, const char *part) {
@@ -270,7 +256,7 @@ static bool is_tellable(const struct usage *u) {
     const struct lesson_step *failed = &u->s->list[u->at], *now = &u->s->list[u->end];
     autofree char *typed = typed_instead(u);
     return strlen(typed) <= MAX_TYPED && !command_part_holds_prose(u->from) && !command_part_holds_prose(u->to) &&
-           !lesson_brings(now) && !moves(u) && !lesson_runs_own_script(u->s, failed) &&
+           !lesson_brings(now) && !lesson_runs_own_script(u->s, failed) &&
            !lesson_runs_own_script(u->s, now) && (lesson_goes_on(failed->text) || !lesson_goes_on(now->text));
 }
 
