@@ -279,29 +279,7 @@ static const char *behind_remarks(const char *at) {
     return at;
 }
 
-/* PowerShell's `$exe = "C:\\bin\\a.exe"; & $exe x` runs a.exe: its value is remembered, and stands
- * where the name stood. Whether it was such a value. */
-static bool takes_variable(struct words_of_command *w, char **name, char **value) {
-    if (w->count == 3 && w->list[0][0] == '$' && strcmp(w->list[1], "=") == 0) {
-        free(*name);
-        free(*value);
-        size_t folder = strlen(w->list[2]);
-        while (folder && !strchr("/\\", w->list[2][folder - 1])) {
-            folder--;
-        }
-        *name = xstrdup(w->list[0]);
-        *value = xstrdup(w->list[2] + folder);
-        return true;
-    }
-    if (w->count && *name && **value && strcmp(w->list[0], *name) == 0) {
-        free(w->list[0]);
-        w->list[0] = xstrdup(*value);
-    }
-    return false;
-}
-
 void command_read(struct command *ret, const char *text) {
-    autofree char *name = NULL, *value = NULL;
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
     bool elided = false;
@@ -320,7 +298,7 @@ void command_read(struct command *ret, const char *text) {
         read_simple(&at, &w, &ret->classes);
         bool is_elided = w.count == 1 && strcmp(w.list[0], ELIDED) == 0;
         bool body = is_elided || elided; /* of a here-document, and its end */
-        if (!takes_variable(&w, &name, &value) && !is_elided && !elided) { /* nor the word that ends a here-document */
+        if (!is_elided && !elided) { /* nor the word that ends a here-document */
             read_part(ret, &w, &all_probe, piped, said);
         }
         if (w.file) {
@@ -480,27 +458,6 @@ bool command_in_place(const char *text, char **ret_path) {
         }
     }
     return false;
-}
-
-bool command_echoes(const char *text, char **ret_path, char **ret_text) {
-    struct words_of_command said = {0}, next = {0};
-    unsigned classes = 0;
-    const char *at = text;
-    read_simple(&at, &said, &classes);
-    read_simple(&at, &next, &classes);
-    size_t tee = program_at(&next);
-    bool piped = classes & COMMAND_MASKED && tee + 2 == next.count &&
-                 strcmp(next.list[tee], "tee") == 0;
-    const char *path = piped ? next.list[tee + 1] : said.file;
-    bool echoes = said.count == 2 && strcmp(said.list[0], "echo") == 0 && path &&
-                  !strchr(path, '$');
-    if (echoes) {
-        *ret_path = xstrdup(path);
-        *ret_text = xasprintf("%s\n", said.list[1]);
-    }
-    words_free(&said);
-    words_free(&next);
-    return echoes;
 }
 
 /* Bodies of here-documents become "…". */

@@ -95,8 +95,6 @@ enum command_difference {
  * gone and added. 0 if it is a different command. */
 unsigned command_difference(struct buf *gone, struct buf *added, const char *failed,
                             const char *later, const char *told);
-/* `echo TEXT > FILE`, `echo TEXT | tee FILE`. */
-bool command_echoes(const char *text, char **ret_path, char **ret_text);
 /* `sed -i …`: the file. */
 bool command_in_place(const char *text, char **ret_path);
 /* Without a leading `cd FOLDER &&` of the working folder, and with heredoc bodies

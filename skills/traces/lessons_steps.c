@@ -59,17 +59,14 @@ static bool edit_follows(const struct trace *t, size_t i) {
 
 static void add_written(struct reading *g, const struct lesson_step *run) {
     struct shell_file file = {0};
-    char *text = NULL;
     uint32_t event = run->event;
     size_t at = 0;
     bool in_place = command_in_place(run->text, &file.path);
-    bool echoes = !in_place && command_echoes(run->text, &file.path, &text);
-    if (in_place || echoes || shell_next_file(run->text, &at, &file)) {
-        text = in_place ? xstrdup("") : echoes ? text : xstrndup(file.text, file.len);
+    if (in_place || shell_next_file(run->text, &at, &file)) {
         struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
         edit->is_diff = in_place;
         edit->path = file.path;
-        edit->text = text;
+        edit->text = in_place ? xstrdup("") : xstrndup(file.text, file.len);
         edit->done = true;
     }
 }
@@ -148,15 +145,6 @@ static bool must_look(const struct reading *g, const struct lesson_step *s) {
            !(s->command.classes & COMMAND_READS);
 }
 
-/* An output that begins with "ERROR:" and is hardly more: the program says that it failed. */
-static bool is_terse(const struct lesson_step *s) {
-    const char *end = s->output ? strpbrk(s->output, ": \n") : NULL;
-    return end && *end == ':' && end - s->output >= 5 &&
-           strncasecmp(end - 5, "error", 5) == 0 &&
-           !(s->command.classes & COMMAND_READS) &&
-           text_count(s->output, strlen(s->output), '\n') < TERSE_LINES;
-}
-
 /* "grep: x: No such file" is no failure of what was tried. */
 static void drop_lookers(struct lesson_step *s) {
     size_t kept = 0;
@@ -212,7 +200,7 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
                  !(failed && s->command.classes & COMMAND_ASKS);
     failed |= looks && s->kind == STEP_RUN && only_complains(s);
     if (s->kind != STEP_RUN || s->refused || (looks && !failed) ||
-        (!failed && !must_look(g, s) && !is_terse(s))) {
+        (!failed && !must_look(g, s))) {
         s->failed = failed;
         return;
     }

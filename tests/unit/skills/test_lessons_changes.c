@@ -58,18 +58,6 @@ Test(lessons_changes, a_program_that_cannot_be_loaded_runs_under_another_name) {
     expect_change(&m, NULL);
 }
 
-Test(lessons_changes, what_echo_writes_is_an_edit) {
-    struct maker m = {0};
-    run(&m, "echo \"deb [arch=] https://x.org stable main\" | sudo tee /etc/apt/x.list", 0, "");
-    run(&m, "sudo apt update", 100,
-        "E: Type '[arch=]' is not known on line 1 in source list /etc/apt/x.list\n");
-    run(&m, "echo \"deb [arch=amd64] https://x.org stable main\" | sudo tee /etc/apt/x.list", 0,
-        "");
-    run(&m, "sudo apt update", 0, "Reading package lists...\n");
-    expect_change(&m, "-deb [arch=] https://x.org stable main\n"
-                      "+deb [arch=amd64] https://x.org stable main\n");
-}
-
 Test(lessons_changes, a_changed_test_leaves_its_success_unexplained) {
     struct maker m = {0};
     edit(&m, "app/service.py", "@@\n-old = 1\n+old = 2\n", true);
