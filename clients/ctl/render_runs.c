@@ -12,7 +12,7 @@
     "[{baseline_rate%.0p} → {skill_rate%.0p} %|{baseline_rate%.0p} → ?"                   \
     "|{skill_rate%.0p} %|–]"
 #define ROW                                                                              \
-    "{run}\t{skill}\t{model}\t[{?state=complete}" VERDICT "|{state}]\t" RATES                 \
+    "{run}\t{skill}\t{model}\t[{?state=complete}[{kind} ]" VERDICT "|{state}]\t" RATES                 \
     "\t[{lift.estimate%+.0p}]"
 static const char row_words[] = ROW "[ \\[{lift.low%+.0p}, {lift.high%+.0p}\\]]\t[{tests%.0f}]";
 

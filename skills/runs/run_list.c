@@ -54,6 +54,11 @@ static json_t *row_new(const json_t *batch, const char *skill, const char *model
     json_copy_members(row, batch, keys);
     json_object_set_new(row, "skill", json_clean_z(skill));
     json_object_set_new(row, "model", json_clean_z(model));
+    const json_t *meta = json_object_get(batch, "meta");
+    const char *kind = json_get_string(meta, "kind", "evaluate");
+    if (strcmp(kind, "evaluate") != 0) { /* such as a trigger test */
+        json_object_set_new(row, "kind", json_clean_z(kind));
+    }
     json_object_update(row, more);
     json_decref(more);
     return row;

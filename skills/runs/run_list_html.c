@@ -38,7 +38,7 @@ static json_t *course(const json_t *rows, const json_t *skill, const json_t *mod
     json_t *points = json_array();
     for (size_t i = json_array_size(rows); i-- > 0;) {
         const json_t *row = json_array_get(rows, i);
-        if (is_of(row, skill, model)) {
+        if (is_of(row, skill, model) && !json_object_get(row, "kind")) {
             json_array_append_new(points, point_of(row));
         }
     }

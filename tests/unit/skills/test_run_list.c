@@ -1,6 +1,7 @@
 /* Batches read back and listed: ours, upskill's, interrupted, damaged and hostile ones.
  */
 #include "skills/runs/run_list.h"
+#include "skills/runs/run_list_html.h"
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -179,6 +180,11 @@ Test(run_list, a_trigger_run_takes_no_evaluations_place) {
                  json_array_size(rows) + 1));
     cr_assert(json_equal(json_object_get(list, "matrix"),
                          json_object_get(before, "matrix")));
+    cr_assert(has(json_array_get(json_object_get(list, "runs"), 0), "kind", "trigger"));
+    autobuf page = BUF_INIT(1u << 20);
+    cr_assert(zero(int, run_list_html_write(&page, list)));
+    cr_assert(strstr(page.data, "2026-01-22 13:10") && !strstr(page.data, "2026-03-01"),
+              "%s", page.data);
 }
 
 static void write_cells(struct run_writer *w) {
