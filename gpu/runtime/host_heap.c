@@ -32,8 +32,8 @@ enum {
 enum list { NO_LIST, OPEN, EMPTY };
 
 struct slab { /* alone in its line of the cache, and so is a shelf */
-    alignas(64) uint64_t room;         /* words of its bits that are not full */
-    uint32_t next, before; /* in a list of its shelf; of a whole one: its bytes / SLAB */
+    alignas(64) uint64_t room; /* words of its bits that are not full */
+    uint32_t next, before;     /* in a list; next of a whole one: its bytes / SLAB */
     _Atomic uint32_t next_returned;
     uint16_t used, shelf;
     uint8_t kind; /* 1 … KINDS; 0: never used */
@@ -60,10 +60,11 @@ struct heap {
 #define KIND(size) {size, SLAB / (size), UINT32_MAX / (size) + 1}
 static const struct {
     uint32_t size, count, inverse; /* 2³² / size, rounded up */
-} kinds[WHOLE + 1] = {{0, 0, 0}, KIND(16), KIND(32), KIND(48), KIND(64), KIND(16),  KIND(32),  KIND(48),  KIND(64),  KIND(80),
-                      KIND(96),   KIND(112), KIND(128), KIND(160), KIND(192), KIND(224),
-                      KIND(256),  KIND(320), KIND(384), KIND(448), KIND(512), KIND(640),
-                      KIND(768),  KIND(896), KIND(1024)};
+} kinds[WHOLE + 1] = {
+    {0, 0, 0}, KIND(16),  KIND(32),  KIND(48),  KIND(64), /* the tight ones */
+    KIND(16),  KIND(32),  KIND(48),  KIND(64),  KIND(80),  KIND(96),  KIND(112),
+    KIND(128), KIND(160), KIND(192), KIND(224), KIND(256), KIND(320), KIND(384),
+    KIND(448), KIND(512), KIND(640), KIND(768), KIND(896), KIND(1024)};
 
 #define OVERRUN SIZE_MAX
 #define NOWHERE ((uintptr_t)1 << 63)
