@@ -342,7 +342,11 @@ EXPORT cudart_error cudaPointerGetAttributes(struct cudart_pointer_attributes *r
 
 EXPORT cudart_error cudaMemGetInfo(size_t *ret_free, size_t *ret_total) {
     const struct memory *m = &runtime.device.memory;
-    *ret_total = m->limit;
-    *ret_free = m->limit - m->used;
+    if (ret_total) {
+        *ret_total = m->limit;
+    }
+    if (ret_free) {
+        *ret_free = m->limit - m->used;
+    }
     RETURN(CUDART_SUCCESS);
 }

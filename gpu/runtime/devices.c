@@ -200,6 +200,7 @@ static cudart_error attribute_find(int *ret, int number) {
                       MEMBER(97, shared_per_block_optin),
                       MEMBER(99, host_register),
                       VALUE(102, 1), /* virtual memory */
+                      VALUE(107, 1), /* … that may be compressed, which changes nothing */
                       MEMBER(106, blocks_per_multiprocessor),
                       MEMBER(108, persisting_l2),
                       MEMBER(109, window_size),
@@ -286,6 +287,19 @@ EXPORT cudart_error cudaDeviceSetCacheConfig(int config) {
 EXPORT cudart_error cudaDeviceGetCacheConfig(int *ret) {
     *ret = 0;
     RETURN(CUDART_SUCCESS);
+}
+/* Banks of shared memory have one width only, since compute capability 5. */
+EXPORT cudart_error cudaDeviceSetSharedMemConfig(int config) {
+    RETURN(config >= 0 && config <= 2 ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
+}
+EXPORT cudart_error cudaDeviceGetSharedMemConfig(int *ret) {
+    NEED(ret);
+    *ret = 1; /* of four bytes */
+    RETURN(CUDART_SUCCESS);
+}
+EXPORT cudart_error cudaFuncSetSharedMemConfig(const void *function, int config) {
+    (void)function;
+    RETURN(config >= 0 && config <= 2 ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
 }
 EXPORT cudart_error cudaCtxResetPersistingL2Cache(void) {
     RETURN(CUDART_SUCCESS);

@@ -47,6 +47,17 @@ EXPORT int cuDeviceComputeCapability(int *ret_major, int *ret_minor, int device)
     RETURN(device_check(device));
 }
 
+EXPORT int cuDeviceGetUuid(char ret[16], int device) {
+    struct cudart_device_prop p;
+    NEED(ret);
+    cudart_error code = device_check(device);
+    code = code ? code : cudaGetDeviceProperties(&p, device);
+    if (!code) {
+        memcpy(ret, p.uuid, sizeof p.uuid);
+    }
+    RETURN(code);
+}
+
 /* ---- contexts ---- */
 
 #define CONTEXTS_MAX 16
@@ -149,6 +160,29 @@ EXPORT int cuDevicePrimaryCtxRetain(struct context **ret, int device) {
 
 EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
     RETURN(device_check(device));
+}
+
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *ret_flags, int *ret_active) {
+    NEED(ret_flags && ret_active);
+    *ret_active = 1;
+    cudart_error code = device_check(device);
+    RETURN(code ? code : cudaGetDeviceFlags(ret_flags));
+}
+
+EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+    cudart_error code = device_check(device);
+    RETURN(code ? code : cudaSetDeviceFlags(flags));
+}
+
+/* All contexts are of the one device. */
+EXPORT int cuCtxEnablePeerAccess(struct context *peer, unsigned flags) {
+    (void)peer, (void)flags;
+    RETURN(explain(CUDART_PEER_UNSUPPORTED, "there is one device"));
+}
+
+EXPORT int cuCtxDisablePeerAccess(struct context *peer) {
+    (void)peer;
+    RETURN(CUDART_PEER_NOT_ENABLED);
 }
 
 /* ---- errors ---- */

@@ -19,6 +19,11 @@ EXPORT int cuDeviceGet(int *ret, int ordinal);
 EXPORT int cuDeviceGetName(char *ret, int size, int device);
 EXPORT int cuDeviceTotalMem_v2(size_t *ret, int device);
 EXPORT int cuDeviceComputeCapability(int *ret_major, int *ret_minor, int device);
+EXPORT int cuDeviceGetUuid(char ret[16], int device);
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *ret_flags, int *ret_active);
+EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+EXPORT int cuCtxEnablePeerAccess(struct context *peer, unsigned flags);
+EXPORT int cuCtxDisablePeerAccess(struct context *peer);
 EXPORT int cuCtxCreate_v2(struct context **ret, unsigned flags, int device);
 EXPORT int cuCtxCreate_v4(struct context **ret, const struct context_params *params,
                           unsigned flags, int device);

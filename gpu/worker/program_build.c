@@ -211,9 +211,7 @@ static bool has_older_properties(const struct build_job *job) {
     return false;
 }
 
-/* The functions of OpenMP are linked where a source declares them. */
-static bool has_openmp(const struct build_job *job) {
-    static const char header[] = "<omp.h>";
+static bool includes(const struct build_job *job, const char *header) {
     return any_of(i, 0, job->sources.count,
                   memmem(job->sources.files[i].text, job->sources.files[i].len, header,
                          strlen(header)));
@@ -255,7 +253,10 @@ static void command_make(struct strings *argv, const struct build_job *job) {
     if (has_older_properties(job)) {
         add(argv, "-DUPSKILLD_OLDER_PROPERTIES");
     }
-    if (has_openmp(job)) {
+    if (includes(job, "<cuda.h>") || includes(job, "\"cuda.h\"")) {
+        add(argv, "-DUPSKILLD_OLDER_DRIVER");
+    }
+    if (includes(job, "<omp.h>")) { /* its functions are linked */
         add(argv, "-Xcompiler");
         add(argv, "-fopenmp");
     }

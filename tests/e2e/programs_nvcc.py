@@ -443,6 +443,44 @@ def runs_what_the_driver_describes_its_own_way(d):
     assert (r["verdict"], r["stdout"], r["findings"], r["leaks"]) == ("pass", "6 6 0\n3 1\n0\n1 4 7\n7\n", [], []), r
 
 
+OLDER_DRIVER = "#include <cuda.h>\n" + HEAD + r"""
+__global__ void five(int *x) { *x = 5; }
+int main() {
+    CUcontext c;
+    CUdeviceptr x;
+    int last = 9;
+    size_t total = 0;
+    if (cuInit(0) || cuCtxCreate(&c, 0, 0)) return 1;
+    if (cuMemGetInfo(NULL, &total) || !total) return 2;
+    if (cuMemAllocManaged(&x, 4, CU_MEM_ATTACH_GLOBAL)) return 3;
+    if (cuMemAdvise(x, 4, CU_MEM_ADVISE_SET_READ_MOSTLY, 0)) return 4;
+    if (cuMemPrefetchAsync(x, 4, CU_DEVICE_CPU, 0)) return 5;
+    if (cuMemRangeGetAttribute(&last, 4, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, x, 4)) return 6;
+    five<<<1, 1>>>((int *)x);
+    cuCtxSynchronize();
+    cudaGraph_t g;
+    cudaGraphNode_t nodes[2], found;
+    size_t count = 1;
+    cudaGraphCreate(&g, 0);
+    for (int i = 0; i < 2; i++) cudaGraphAddEmptyNode(&nodes[i], g, 0, 0);
+    if (cudaGraphAddDependencies(g, nodes, nodes + 1, 1)) return 7;
+    if (cudaGraphNodeGetDependencies(nodes[1], &found, &count) || found != nodes[0]) return 8;
+    printf("%d %d\n", *(int *)x, last);
+    cudaGraphDestroy(g);
+    return cuMemFree(x) || cuCtxDestroy(c);
+}
+"""
+
+
+def runs_what_the_driver_of_cuda_12_declares(d):
+    """Calls as cuda.h of CUDA 12 has them, each with a warning; so are those of graphs without edges."""
+    r = run(d, OLDER_DRIVER, options=["-lcuda"])
+    assert (r["verdict"], r["stdout"]) == ("pass", "5 -1\n"), r
+    told = {f["line"] for f in r["diagnostics"] if f["severity"] == "warning"}
+    names = "cuCtxCreate", "cuMemAdvise", "cuMemPrefetchAsync", "cudaGraphAddDependencies", "cudaGraphNodeGetDependencies"
+    assert told == {line_of(OLDER_DRIVER, name + "(") for name in names}, r["diagnostics"]
+
+
 def tells_what_does_not_compile(d):
     text = ADD.replace("float *c, int n) {", "float *c, int n) { int x = undeclared;").replace("int n = 1000;", "int n = also;")
     r = run(d, text)
@@ -512,7 +550,8 @@ def main():
                      joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
                      records_a_launch_beside_functions_of_cublas_that_are_missing,
                      links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
-                     runs_with_properties_that_cuda_13_lacks, runs_what_the_driver_describes_its_own_way, tells_what_does_not_compile,
+                     runs_with_properties_that_cuda_13_lacks, runs_what_the_driver_describes_its_own_way,
+                     runs_what_the_driver_of_cuda_12_declares, tells_what_does_not_compile,
                      calls_nothing,
                      tells_a_race_once_for_each_pair_of_lines):
         tap.run(function.__name__.replace("_", " "), function, d)
