@@ -303,35 +303,27 @@ static bool is_too_hard(const json_t *students) {
     return json_array_size(students) > 0;
 }
 
+#define SKILL "{provenance.skill|NAME}"
+static const char next_words[] =
+    "[{?ended_by=*}{!ended_by=complete}" LABEL("next") "the same command with a greater budget "
+    "asks only the rest\n"
+    "|{?errored}" LABEL("next") "the same command asks again only what errored\n"
+    "|{?verdict=helps}" LABEL("next") "upskillctl skill install " SKILL
+    " --agents claude-code\n"
+    "|{?verdict=hurts}" LABEL("next") "upskillctl run show latest --out report.html shows what "
+    "got worse, answer by answer\n"
+    "|{?too_hard}{?verdict=not_measurable}" LABEL("next") "upskillctl skill generate --skill "
+    SKILL " --teacher MODEL --students MODEL --refine 4 lets a model fix what they fail\n"
+    "|{?more}{!more>999}" LABEL("next") "add {more%.0f} test[{!more=1}s] like these and run it "
+    "again; existing answers are reused\n]";
+
 static void next_line(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
-    const char *verdict = json_get_string(result, "verdict", "");
-    const char *skill =
-        json_get_string(json_object_get(result, "provenance"), "skill", "NAME");
-    double more = most_tests_needed(students);
-    autofree char *text = NULL;
-    if (strcmp(json_get_string(result, "ended_by", "complete"), "complete") != 0) {
-        text = xstrdup("the same command with a greater budget asks only the rest");
-    } else if (any_errored(students)) {
-        text = xstrdup("the same command asks again only what errored");
-    } else if (strcmp(verdict, "helps") == 0) {
-        text = xasprintf("upskillctl skill install %s --agents claude-code", skill);
-    } else if (strcmp(verdict, "hurts") == 0) {
-        text = xstrdup("upskillctl run show latest --out report.html shows what got "
-                       "worse, answer by answer");
-    } else if (strcmp(verdict, "not_measurable") == 0 && is_too_hard(students)) {
-        text =
-            xasprintf("upskillctl skill generate --skill %s --teacher MODEL --students "
-                      "MODEL --refine 4 lets a model fix what they fail",
-                      skill);
-    } else if (more > 0 && more < 1000) {
-        text = xasprintf("add %.0f test%s like these and run it again; existing answers "
-                         "are reused",
-                         more, more == 1 ? "" : "s");
-    }
-    if (text) {
-        terminal_fact(t, &facts, "next", STYLE_PLAIN, "%s", text);
-    }
+    autojson *told = json_copy((json_t *)(uintptr_t)result);
+    autojson *more = json_pack("{s:b,s:b,s:f}", "errored", any_errored(students), "too_hard",
+                               is_too_hard(students), "more", most_tests_needed(students));
+    json_object_update(told, more);
+    terminal_words(t, INDENT, next_words, told);
 }
 
 static const char record_words[] =

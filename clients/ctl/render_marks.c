@@ -1,10 +1,7 @@
 /* What is known against tests: one line a mark, with the tests that have it. */
-#include "base/buf.h"
 #include "base/find.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
-
-#define MARK_TESTS_SHOWN 12u
 
 static bool has_mark(const json_t *test, const char *name) {
     return json_has_text(json_object_get(test, "marks"), name);
@@ -22,24 +19,18 @@ static const char *mark_message(const json_t *marks, const char *name) {
 }
 
 static void mark_line(const struct terminal *t, const json_t *marks, const char *name) {
-    autobuf ids = BUF_INIT(64u << 10);
-    size_t count = 0;
+    json_t *tests = json_array();
     json_each(marks, i, test) {
-        if (has_mark(test, name) && count++ < MARK_TESTS_SHOWN) {
-            buf_addf(&ids, "%s%.60s", ids.len ? ", " : "",
-                     json_get_string(test, "id", ""));
+        if (has_mark(test, name)) {
+            json_array_append(tests, test);
         }
     }
-    if (count > MARK_TESTS_SHOWN) {
-        buf_addf(&ids, " and %zu more", count - MARK_TESTS_SHOWN);
-    }
-    const char *message = mark_message(marks, name);
-    autofree char *text = xasprintf("(%zu test%s): %s. %s", count, count == 1 ? "" : "s",
-                                    ids.data, message ? message : "");
-    fputs("  ", stdout);
-    terminal_put(t, STYLE_YELLOW, name);
-    putchar(' ');
-    terminal_put_wrapped(t, STYLE_PLAIN, text, 3 + (int)strlen(name), 4);
+    autojson *told = json_pack("{s:s,s:o,s:s*}", "name", name, "tests", tests, "message",
+                               mark_message(marks, name));
+    terminal_words(t, 0,
+                   "  " YELLOW "{name}" END " \t([{tests-0}|0] test[{!tests=1}s]): "
+                   "{tests<12/, /:{id~60}}[ and {tests-12} more].[ {message}]\n",
+                   told);
 }
 
 void render_marks(const struct terminal *t, const json_t *marks) {
