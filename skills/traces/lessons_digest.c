@@ -28,12 +28,12 @@ static void cite(struct buf *out, const struct evidence_list *e) {
     for (size_t i = 0; i < e->count && i < MAX_CITED; i++) {
         char name[EVIDENCE_NAME_SIZE];
         evidence_name(name, e->list[i]);
-        buf_addf(out, "%s%s", i ? ", " : " [", name);
+        buf_addf(out, "%s%s", i ? ", " : "", name);
     }
-    buf_adds(out, e->count ? "]\n" : "\n");
+    buf_adds(out, " ");
 }
 
-/* Adds the item if there is room; behind its words stands what shows them. */
+/* Adds the item if there is room; before its words stands what shows them. */
 __attribute__((format(printf, 3, 4))) static void
 add_item(struct share *p, const struct evidence_list *evidence, const char *fmt, ...) {
     va_list args;
@@ -42,8 +42,8 @@ add_item(struct share *p, const struct evidence_list *evidence, const char *fmt,
     va_start(args, fmt);
     int len = vasprintf(&words, fmt, args);
     va_end(args);
-    buf_add(&item, words, len > 0 ? (size_t)len : 0);
     cite(&item, evidence);
+    lessons_add_set_in(&item, len > 0 ? words : "");
     size_t tokens = tokens_estimate(item.data, item.len);
     if (tokens > p->left) {
         p->left_out++;
@@ -60,15 +60,15 @@ static void add_files(struct share *p, const struct lessons *l) {
         const struct lesson *f = &l->files.list[i];
         bool mends = list_any(e, f->evidence.list, f->evidence.count, lessons_history_tells(l, *e));
         if (mends && !f->unsure && !lesson_is_prose(f->key)) {
-            add_item(p, &f->evidence, "- %s%s:\n%s\n  (end of %s)", f->key,
-                     f->partial ? ", its changes" : "", f->text, f->key);
+            add_item(p, &f->evidence, "%s%s:\n%s", f->key,
+                     f->partial ? ", its changes" : "", f->text);
         }
     }
 }
 
 static void add_versions(struct share *p, const struct lessons *l) {
     for (size_t i = 0; i < l->limits.count; i++) {
-        add_item(p, &l->limits.list[i].evidence, "- %s", l->limits.list[i].key);
+        add_item(p, &l->limits.list[i].evidence, "%s", l->limits.list[i].key);
     }
 }
 

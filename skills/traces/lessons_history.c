@@ -24,7 +24,6 @@
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
-#define MARK_TOKENS 10u /* "t1 e1734 ", " …", the line's end */
 
 /* How much a step tells. */
 enum weight { LOOK, ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL };
@@ -67,7 +66,7 @@ static void add_excerpt(struct buf *out, const char *text, size_t max) {
 
 static void add_cut(struct buf *out, const char *mark, const char *text, size_t max) {
     buf_adds(out, mark);
-    add_excerpt(out, text, max);
+    add_excerpt(out, text + strspn(text, "\n"), max);
 }
 
 /* The last bytes of an output, from the beginning of a line on. */
@@ -77,7 +76,7 @@ static void add_tail(struct buf *out, const char *output) {
     }
     size_t len = strlen(output), from = len > MAX_OUTPUT ? len - MAX_OUTPUT : 0;
     const char *line = from ? text_next_line(output + from) : output;
-    add_cut(out, "\n  ", *line ? line : output + from, MAX_OUTPUT);
+    add_cut(out, "\n", *line ? line : output + from, MAX_OUTPUT);
 }
 
 static void add_options(struct buf *out, const struct lesson_step *e) {
@@ -100,9 +99,9 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
     struct buf text = BUF_INIT(MAX_TEXT);
     buf_adds(&text, e->stated ? "failed: " : "printed: ");
     for (size_t i = 0; i < e->error_count; i++) {
-        add_cut(&text, i ? "\n  " : "", e->errors[i].quote, MAX_LINE);
+        add_cut(&text, i ? "\n" : "", e->errors[i].quote, MAX_LINE);
     }
-    add_cut(&text, e->error_count ? "\n  when running: " : "", e->text, MAX_COMMAND);
+    add_cut(&text, e->error_count ? "\nwhen running: " : "", e->text, MAX_COMMAND);
     add_options(&text, e);
     add_tail(&text, e->output ? e->output : "");
     add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
@@ -141,7 +140,7 @@ static void tell_pass(struct lessons *l, struct history_walk *w, const struct le
             MAX_COMMAND);
     add_options(&text, e);
     if (e->output && *e->output) {
-        add_cut(&text, "\n  ", e->output, MAX_OUTPUT);
+        add_cut(&text, "\n", e->output, MAX_OUTPUT);
     }
     bool looks = e->command.classes & COMMAND_PROBE;
     add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
@@ -177,7 +176,7 @@ static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at
         add_cut(&text, ":\n", diff, !creates ? MAX_DIFF : w->failed ? MAX_WRITTEN : MAX_LINE);
     }
     if (undone && e->output) {
-        add_cut(&text, "\n  the tool answered: ", e->output, MAX_OUTPUT);
+        add_cut(&text, "\nthe tool answered: ", e->output, MAX_OUTPUT);
     }
     add_step(l, w, e, undone ? ATTEMPT : w->failed ? TELLING : ASIDE, &text);
 }
@@ -186,7 +185,7 @@ static void tell_other(struct lessons *l, const struct history_walk *w, const st
     if (e->output && (e->failed || speaks_of_error(w, e->output))) {
         struct buf text = BUF_INIT(MAX_TEXT);
         add_cut(&text, e->failed ? "failed: " : "printed: ", e->output, MAX_OUTPUT);
-        add_cut(&text, "\n  of a tool with: ", e->text, MAX_LINE);
+        add_cut(&text, "\nof a tool with: ", e->text, MAX_LINE);
         add_step(l, w, e, ATTEMPT, &text);
     }
 }
@@ -204,8 +203,9 @@ static bool is_conclusion(const struct steps *s, size_t at) {
  * remarks. */
 static bool was_told(struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at], *before = at ? e - 1 : NULL;
-    size_t len = strlen(e->text);
-    autofree char *key = xasprintf("%zu %.*s", len, (int)text_cut(e->text, len, MAX_KEY), e->text);
+    const char *text = e->text + strspn(e->text, " \n");
+    size_t len = strlen(text);
+    autofree char *key = xasprintf("%zu %.*s", len, (int)text_cut(text, len, MAX_KEY), text);
     bool told = len && json_object_get(w->seen, key);
     json_object_set_new(w->seen, key, json_true());
     bool begins = before && before->kind == STEP_USER && e->kind == STEP_USER && *before->text &&
@@ -298,10 +298,23 @@ struct choice {
 /* Bytes of a step's text that are told: first of what tells most, then more of it. */
 static const size_t lengths[] = {160, 480, MAX_TEXT};
 
-static size_t tokens_of(const struct history_step *one, size_t max) {
+void lessons_add_set_in(struct buf *out, const char *text) {
+    for (const char *line = text; *line; line = text_next_line(line)) {
+        buf_addf(out, "%s%.*s\n", line == text ? "" : "  ", (int)strcspn(line, "\n"), line);
+    }
+}
+
+static void write_step(struct buf *out, const struct history_step *one, size_t max) {
     autobuf text = BUF_INIT(2 * MAX_TEXT);
     add_excerpt(&text, one->text, max);
-    return max ? tokens_estimate(text.data, text.len) + MARK_TOKENS : 0;
+    buf_addf(out, "t%u e%u ", one->trace + 1u, one->event);
+    lessons_add_set_in(out, text.data);
+}
+
+static size_t tokens_of(const struct history_step *one, size_t max) {
+    autobuf text = BUF_INIT(4 * MAX_TEXT);
+    write_step(&text, one, max);
+    return max ? tokens_estimate(text.data, text.len) : 0;
 }
 
 /* Tells so many bytes of the step, if there is room, in place of what is told of it so far. */
@@ -347,9 +360,7 @@ size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t to
     choose(&c);
     list_each(i, one, l->history.list, l->history.count) {
         if (c.kept[i]) {
-            buf_addf(out, "t%u e%u ", one->trace + 1u, one->event);
-            add_excerpt(out, one->text, c.kept[i]);
-            buf_adds(out, "\n");
+            write_step(out, one, c.kept[i]);
         }
         left_out += !c.kept[i];
     }

@@ -256,6 +256,8 @@ void lessons_find_history(struct lessons *l, const struct steps *s,
                          const struct lesson_reader *r); /* lessons_history.c */
 /* Appends as much of the history as `tokens` hold. Returns how many steps are left out. */
 size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t tokens);
+/* Appends the text, lines behind the first set in: it cannot look like a step or a title. */
+void lessons_add_set_in(struct buf *out, const char *text);
 /* The tokens of all steps that tell much. */
 size_t lessons_history_needs(const struct lessons *l);
 /* Whether the event is one of those that tell most: an edit until a failure ends. */
