@@ -248,6 +248,7 @@ struct ranked {
     uint8_t fields[RANK_CONCEPTS_MAX];
     /* 0: matched by its own word, else 1 + index in names */
     uint8_t by[RANK_CONCEPTS_MAX];
+    uint8_t told[RANK_CONCEPTS_MAX]; /* the same in the first of its fields */
 };
 struct ranking {
     struct ranked *list; /* best first */

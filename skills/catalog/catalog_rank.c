@@ -31,6 +31,7 @@ struct seen { /* of one concept in one document */
     double quality[CATALOG_FIELDS]; /* of the best of its words in each field */
     double best;                    /* quality of the best of its words */
     uint8_t by;                     /* that word, as in struct ranked */
+    uint8_t by_field[CATALOG_FIELDS]; /* the same in each field */
     uint8_t fields;
     uint8_t position_count[CATALOG_FIELDS - 1];
     int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
@@ -52,18 +53,21 @@ static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int nu
             seen->positions[column][seen->position_count[column]++] = offset;
         }
     }
+    uint8_t by = p->own ? 0 : (uint8_t)(1 + (p - q->phrases));
     double weight = 0;
     for (int i = 0; i < CATALOG_FIELDS; i++) {
         double b = field_length[i];
         weight += field_weight[i] * counts[i] /
                   (1 - b + b * d->lengths[i] / q->snapshot->averages[i]);
         seen->fields |= counts[i] ? (uint8_t)(1u << i) : 0;
-        seen->quality[i] =
-            counts[i] ? fmax(seen->quality[i], p->quality) : seen->quality[i];
+        if (counts[i] && p->quality > seen->quality[i]) {
+            seen->quality[i] = p->quality;
+            seen->by_field[i] = by;
+        }
     }
     if (weight > 0 && p->quality > seen->best) {
         seen->best = p->quality;
-        seen->by = p->own ? 0 : (uint8_t)(1 + (p - q->phrases));
+        seen->by = by;
     }
     double strength = weight / (weight + SATURATION);
     seen->own = p->own ? strength : seen->own;
@@ -109,6 +113,7 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
         double weight = k->concepts[i].weight;
         m->fields[i] = seen[i].fields;
         m->by[i] = seen[i].by;
+        m->told[i] = seen[i].fields ? seen[i].by_field[__builtin_ctz(seen[i].fields)] : 0;
         m->cover += weight * seen[i].strength;
         m->said += k->concepts[i].rarity * seen[i].own;
         const double *quality = seen[i].quality;

@@ -3,6 +3,8 @@
 #include "base/find.h"
 #include "skills/catalog/catalog_internal.h"
 
+#include <strings.h>
+
 #define NEAR_ENOUGH 0.5 /* to be called near */
 #define NEAR_WORDS_MAX 3
 
@@ -23,8 +25,8 @@ static void add_words(struct buf *out, const struct ranking *r, const struct ran
                        : is_missing(r, m, i);
         if (in && count++ < 6) {
             buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
-            if (mask && m->by[i]) {
-                buf_addf(out, " (\"%s\")", r->names[m->by[i] - 1]);
+            if (mask && m->told[i]) {
+                buf_addf(out, " (\"%s\")", r->names[m->told[i] - 1]);
             }
         }
     }
@@ -47,7 +49,8 @@ static void add_near_words(struct buf *out, const struct ranking *r,
         char theirs[48];
         if ((double)m->meaning.near[i] >= NEAR_ENOUGH && !stands_there(r, m, word) &&
             meaning_spelling(r->stemmer, texts, ARRAY_LEN(texts), m->meaning.by[i],
-                             theirs)) {
+                             theirs) &&
+            strcasecmp(word, theirs) != 0) {
             buf_addf(out, "%s\"%s\" near \"%s\"", count++ ? ", " : "", word, theirs);
         }
     }

@@ -518,7 +518,7 @@ Test(rank, other_names_and_phrases_match_and_another_product_does_not) {
     fixture_skill(&f, "user", "oauth-provider",
                   "Configure OAuth and OIDC identity for web services.", "Tokens.");
     fixture_skill(&f, "user", "kubernetes-rollout", "Operate a Kubernetes cluster.",
-                  "Upgrade nodes.");
+                  "Upgrade nodes of k8s.");
     fixture_open(&f);
     fixture_folders(&f, scopes);
     cr_assert(zero(int, fixture_wait(&f)));
@@ -530,6 +530,9 @@ Test(rank, other_names_and_phrases_match_and_another_product_does_not) {
               why);
     autojson *name = find(&f, "k8s");
     cr_expect(eq(str, (char *)first_name(name), "kubernetes-rollout"));
+    why = json_get_string(json_array_get(json_object_get(name, "matches"), 0), "why", "");
+    cr_expect(strstr(why, "\"k8s\" (\"kubernetes\") in its name") != NULL,
+              "what stands in the name, though the body has the word itself: %s", why);
     autojson *same = find(&f, "hash join in oracle");
     cr_expect(eq(str, (char *)first_name(same), "oracle-queries"));
     autojson *other = find(&f, "hash join in sybase");
