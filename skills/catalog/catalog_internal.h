@@ -221,6 +221,8 @@ void ranker_free(struct ranker *r); /* call it before closing its connection */
 
 #define RANK_CONCEPTS_MAX 28
 #define RANK_NAMES_MAX 96
+#define PAIR_REACH 2 /* a word of a task is paired with so many after it */
+#define PAIRS_MAX (RANK_CONCEPTS_MAX * PAIR_REACH)
 #define RANK_THRESHOLD 0.5 /* a skill whose `fit` is lower does not fit by itself */
 
 struct concept { /* a word of the task, and its other names */
@@ -240,6 +242,9 @@ struct ranked {
         described; /* share of the task in its name; in its name or description */
     /* share of the task anywhere in it, less in a long body; and as neighbouring words */
     double mentioned, adjacent;
+    double in_body; /* what words count that only its body has */
+    uint64_t pairs, headed_pairs; /* that stand together; those not in the body alone */
+    double together; /* how much that tells, some 0…1.5 */
     struct meaning meaning; /* the words of the task that its words are near to */
     double spelling;        /* how alike its name and description are spelt */
     double near;            /* from search_outstanding, 0 where not measured */

@@ -11,10 +11,9 @@
 #include <math.h>
 
 #define SATURATION 2.0
-#define POSITIONS_MAX 6 /* of a word per field, to tell neighbours */
 #define KEPT_MAX 64
 #define ROWS_BUDGET 1500 /* rows of the rarest words that are weighed, some 1 us each */
-#define CLOSER_MIN 16    /* of the best are weighed again with the common words */
+#define FOUND_MIN 16     /* of the best by words are compared by all measures */
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
@@ -33,13 +32,18 @@ struct seen { /* of one concept in one document */
     uint8_t by;                     /* that word, as in struct ranked */
     uint8_t by_field[CATALOG_FIELDS]; /* the same in each field */
     uint8_t fields;
-    uint8_t position_count[CATALOG_FIELDS - 1];
-    int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
 };
+
+static void keep_place(struct word_places *places, int offset) {
+    if (places->count < PLACES_MAX) {
+        places->at[places->count++] = offset;
+    }
+}
 
 static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int number,
                        const struct phrase *p, const struct search *q,
-                       const struct snapshot_document *d, struct seen *seen) {
+                       const struct snapshot_document *d, struct seen *seen,
+                       struct word_places *places) {
     Fts5PhraseIter iterator;
     unsigned counts[CATALOG_FIELDS] = {0};
     int column, offset;
@@ -49,8 +53,8 @@ static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int nu
     for (; column >= 0 && column < CATALOG_FIELDS;
          api->xPhraseNext(context, &iterator, &column, &offset)) {
         counts[column]++;
-        if (column < CATALOG_FIELDS - 1 && seen->position_count[column] < POSITIONS_MAX) {
-            seen->positions[column][seen->position_count[column]++] = offset;
+        if (p->own) {
+            keep_place(&places[column], offset);
         }
     }
     uint8_t by = p->own ? 0 : (uint8_t)(1 + (p - q->phrases));
@@ -74,20 +78,6 @@ static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int nu
     seen->strength = fmax(seen->strength, p->quality * strength);
 }
 
-static bool stand_together(const struct seen *a, const struct seen *b) {
-    for (int field = 0; field < CATALOG_FIELDS - 1; field++) {
-        for (int i = 0; i < a->position_count[field]; i++) {
-            for (int k = 0; k < b->position_count[field]; k++) {
-                int distance = b->positions[field][k] - a->positions[field][i];
-                if (distance >= -2 && distance <= 3 && distance != 0) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
-}
-
 /* How much of a product that the task names is not the skill's: half of it where only the
  * body has it, or where another thing of its kind stands; all where only the kind does.
  */
@@ -108,7 +98,7 @@ static double foreign_share(const struct search *q, size_t concept,
 static void weigh_concepts(const struct search *q, const struct snapshot_document *d,
                            const struct seen *seen, struct ranked *m) {
     const struct ranking *k = q->ranking;
-    double in_body = fmin(1, sqrt(BODY_FULL / (d->lengths[CATALOG_FIELDS - 1] + 1)));
+    m->in_body = fmin(1, sqrt(BODY_FULL / (d->lengths[CATALOG_FIELDS - 1] + 1)));
     for (size_t i = 0; i < k->concept_count; i++) {
         double weight = k->concepts[i].weight;
         m->fields[i] = seen[i].fields;
@@ -122,9 +112,9 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
         m->named += weight * quality[0];
         m->described += weight * described;
         m->foreign += foreign_share(q, i, &seen[i]);
-        m->mentioned += weight * fmax(headed, quality[3] * in_body);
-        if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
-            stand_together(&seen[i - 1], &seen[i])) {
+        m->mentioned += weight * fmax(headed, quality[3] * m->in_body);
+        bool beside = i > 0 && q->positions[i] - q->positions[i - 1] <= 2;
+        if (beside && m->headed_pairs >> (i - 1) * PAIR_REACH & 1) {
             m->adjacent += fmin(weight, k->concepts[i - 1].weight);
         }
     }
@@ -171,19 +161,25 @@ static double logit_among_few(const struct ranking *k, const struct ranked *m) {
     return x;
 }
 
-/* Among many skills the plainest measure finds more than those above: how much a skill says
- * of the task's own words. Of a story it is a part that counts. What both are about and how
- * alike they are spelt are added, and what no skill holds is held against it. Fitted on 150
- * tasks over 2,440 public skills. */
+/* Among many skills the plainest measures find more than those above: how much a skill
+ * says of the task's own words, which share of the task that is, and whether it says them
+ * together. Of a story it is a part that counts. What both are about and how alike they
+ * are spelt are added, and what no skill holds is held against it. Fitted on 150 tasks, in
+ * two voices, and 88 that nothing fits, over 2,440 public skills
+ * (docs/architecture/skills.md, "How often it is right"). */
 #define FEW_SAID 300.0
 
 static double said_of(const struct ranking *k, const struct ranked *m) {
     return m->said * fmin(1, LONG_CONTENT / fmax(k->content, 1));
 }
 
+static double share_said(const struct ranking *k, const struct ranked *m) {
+    return m->said / fmax(k->content, 1);
+}
+
 static double logit_among_many(const struct ranking *k, const struct ranked *m) {
-    return -3.9 + 3.9 * said_of(k, m) - 5.4 * k->unknown + 1.3 * m->meaning.direction +
-           2.3 * m->meaning.spoken + 12 * spelling_counts(k, m);
+    return -3.4 + 1.4 * said_of(k, m) + 5.5 * share_said(k, m) + 1.7 * m->together -
+           4 * k->unknown + m->meaning.direction + 12 * spelling_counts(k, m);
 }
 
 static double logit_of_words(const struct ranking *k, const struct ranked *m) {
@@ -192,11 +188,10 @@ static double logit_of_words(const struct ranking *k, const struct ranked *m) {
 }
 
 /* Beside a model's vectors, which say what both are about, our own measure of that adds
- * nothing, but it does what share of the task is said. */
+ * nothing, and words that stand together hardly anything. */
 static double logit_of_vectors(const struct ranking *k, const struct ranked *m) {
-    return -5.4 + 8.8 * m->near + 1.8 * said_of(k, m) +
-           6.1 * m->said / fmax(k->content, 1) - 3.7 * k->unknown +
-           8.9 * spelling_counts(k, m);
+    return -5.4 + 8.8 * m->near + 1.8 * said_of(k, m) + 6.1 * share_said(k, m) -
+           3.7 * k->unknown + 8.9 * spelling_counts(k, m);
 }
 
 static double logit_of(const struct ranking *k, const struct ranked *m) {
@@ -264,23 +259,29 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
         return;
     }
     struct seen seen[RANK_CONCEPTS_MAX];
+    struct word_places places[RANK_CONCEPTS_MAX][CATALOG_FIELDS];
     for (size_t i = 0; i < q->ranking->concept_count; i++) {
+        for (size_t k = 0; k < CATALOG_FIELDS; k++) {
+            places[i][k].count = 0;
+        }
         seen[i].strength = seen[i].own = 0;
         seen[i].fields = 0;
         seen[i].best = 0;
         seen[i].by = 0;
         memset(seen[i].quality, 0, sizeof seen[i].quality);
-        memset(seen[i].position_count, 0, sizeof seen[i].position_count);
     }
-    for (size_t i = 0; i < q->asked_count; i++) {
+    for (size_t i = 0; i < q->phrase_count; i++) {
         const struct phrase *p = &q->phrases[q->asked[i]];
-        see_phrase(api, context, (int)i, p, q, d, &seen[p->concept]);
+        see_phrase(api, context, (int)(q->asked_from + i), p, q, d, &seen[p->concept],
+                   places[p->concept]);
     }
     struct ranked m = {.document = (uint32_t)(d - q->snapshot->documents)};
+    pairs_see(q->ranking->concept_count, places, &m);
     weigh_concepts(q, d, seen, &m);
     if (q->one) {
         *q->one = m;
     } else {
+        pairs_count(q, &m);
         keep_best(q, &m);
     }
 }
@@ -298,31 +299,32 @@ static int by_fit(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The rarest phrases, whose documents together are at most `budget`; at least one. */
-static void choose_asked(struct search *q, int64_t budget) {
-    bool in[PHRASES_MAX] = {false};
-    q->asked_count = 0;
-    while (q->asked_count < q->phrase_count) {
-        size_t best = q->phrase_count;
-        for (size_t i = 0; i < q->phrase_count; i++) {
-            if (!in[i] && (best == q->phrase_count ||
-                           q->phrases[i].documents < q->phrases[best].documents)) {
-                best = i;
-            }
+/* Those of the rarest phrases whose documents together are at most ROWS_BUDGET, at least
+ * one, choose the rows. */
+static void order_asked(struct search *q) {
+    int64_t budget = q->snapshot->indexed <= ROWS_BUDGET ? INT64_MAX : ROWS_BUDGET;
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        size_t at = i;
+        for (; at > 0 && q->phrases[q->asked[at - 1]].documents > q->phrases[i].documents;
+             at--) {
+            q->asked[at] = q->asked[at - 1];
         }
-        if (q->asked_count && q->phrases[best].documents > budget) {
+        q->asked[at] = (uint8_t)i;
+    }
+    for (; q->rare_count < q->phrase_count; q->rare_count++) {
+        int64_t documents = q->phrases[q->asked[q->rare_count]].documents;
+        if (q->rare_count && documents > budget) {
             break;
         }
-        budget -= q->phrases[best].documents;
-        in[best] = true;
-        q->asked[q->asked_count++] = (uint8_t)best;
+        budget -= documents;
     }
 }
 
-static void write_match(const struct search *q, struct buf *match) {
-    for (size_t i = 0; i < q->asked_count; i++) {
-        buf_addf(match, "%s\"%s\"", i ? " OR " : "", q->phrases[q->asked[i]].word);
+static void write_phrases(const struct search *q, size_t count, struct buf *match) {
+    for (size_t i = 0; i < count; i++) {
+        buf_addf(match, "%s\"%s\"", i ? " OR " : "(", q->phrases[q->asked[i]].word);
     }
+    buf_addc(match, ')');
 }
 
 /* What all words of the task say about m->document; m is left alone when no word of the
@@ -330,10 +332,10 @@ static void write_match(const struct search *q, struct buf *match) {
 static int look_at(struct ranker *r, struct search *q, struct ranked *m,
                    struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    choose_asked(q, INT64_MAX);
-    write_match(q, &match);
+    write_phrases(q, q->phrase_count, &match);
+    q->asked_from = 0;
     q->one = m;
-    int rc = match.len
+    int rc = q->phrase_count
                  ? db_query(r->db, err, skip_row, NULL,
                             "SELECT skill_see(text) FROM text WHERE text MATCH ?1"
                             " AND rowid = ?2",
@@ -343,23 +345,21 @@ static int look_at(struct ranker *r, struct search *q, struct ranked *m,
     return rc;
 }
 
+/* The rows of the rare words, each weighed once, for all words. */
 static int search_words(struct ranker *r, struct search *q, struct err *err) {
-    autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    /* A row is weighed once, for all its words. */
-    choose_asked(q, q->snapshot->indexed <= ROWS_BUDGET ? INT64_MAX : ROWS_BUDGET);
-    write_match(q, &match);
-    if (!match.len) {
+    autobuf match = BUF_INIT(PHRASES_MAX * 128);
+    if (!q->phrase_count) {
         return 0;
     }
-    int rc =
-        db_query(r->db, err, skip_row, NULL,
-                 "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s", match.data);
-    /* What the common words add for the documents that the rare ones found. */
-    bool closer = q->asked_count < q->phrase_count;
-    for (size_t i = 0; rc == 0 && closer && i < q->ranking->count; i++) {
-        rc = look_at(r, q, &q->ranking->list[i], err);
+    if (q->rare_count < q->phrase_count) {
+        write_phrases(q, q->rare_count, &match);
+        buf_adds(&match, " AND ");
+        q->asked_from = q->rare_count;
     }
-    return rc;
+    write_phrases(q, q->phrase_count, &match);
+    return db_query(r->db, err, skip_row, NULL,
+                    "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s",
+                    match.data);
 }
 
 static int search(struct ranker *r, struct search *q, struct err *err) {
@@ -372,6 +372,7 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
         rc = look_at(r, q, &q->ranking->list[i], err);
     }
     search_compare(q);
+    pairs_measure(q);
     return rc;
 }
 
@@ -379,7 +380,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 const bool *allowed, size_t limit, const json_t *near,
                 struct ranking *ret, struct err *err) {
     *ret = (struct ranking){.snapshot = s, .stemmer = r->stemmer};
-    limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
+    limit = limit < FOUND_MIN ? FOUND_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
     ret->list = xcalloc(limit + 3 * NEAR_KEPT + 1, sizeof *ret->list);
     autofree double *outstanding = search_outstanding(s, near, &ret->alone);
     autofree double *spelling = spelling_compare(s, task);
@@ -391,6 +392,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                          .spelling = spelling,
                          .limit = limit};
     search_choose_concepts(r, q, task);
+    order_asked(q);
     task_meaning_read(r->stemmer, task, &ret->task);
     q->meaning = &ret->task;
     r->search = q;

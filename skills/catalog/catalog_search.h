@@ -23,8 +23,10 @@ struct search {
     struct ranking *ranking;
     struct phrase phrases[PHRASES_MAX];
     size_t phrase_count;
-    uint8_t asked[PHRASES_MAX]; /* the phrases in the query, in the query's order */
-    size_t asked_count;
+    uint8_t asked[PHRASES_MAX]; /* the phrases, the rarest first */
+    size_t rare_count; /* so many of them must a row have one of, to be weighed */
+    size_t asked_from; /* the number of asked[0] among the phrases of the query */
+    unsigned rows, pair_rows[PAIRS_MAX]; /* rows weighed; those that hold each pair */
     unsigned positions[RANK_CONCEPTS_MAX]; /* of concepts in the task */
     size_t limit;
     struct ranked *one; /* the only document of interest, or NULL */
@@ -32,6 +34,13 @@ struct search {
     const double *outstanding; /* from search_outstanding */
     const double *spelling;    /* from spelling_compare */
     bool is_long;              /* whether the task is long */
+};
+
+/* Where one of the task's words stands in one field of a skill. */
+#define PLACES_MAX 32
+struct word_places {
+    uint16_t count;
+    int at[PLACES_MAX];
 };
 
 struct ranker {
@@ -53,6 +62,12 @@ double *search_outstanding(const struct snapshot *s, const json_t *near,
                            double *ret_alone);
 /* measures how near each document of the ranking is */
 void search_compare(struct search *q);
+/* --- pairs of the task's words (catalog_pairs.c) --- */
+/* Which of them stand together in a skill, for the task's first `count` words. */
+void pairs_see(size_t count, const struct word_places (*places)[CATALOG_FIELDS],
+               struct ranked *m);
+void pairs_count(struct search *q, const struct ranked *m); /* once for a row weighed */
+void pairs_measure(struct search *q); /* sets `together` of each in the ranking */
 /* Chooses the words of the task that say most, in the task's order, and their other
  * names. */
 void search_choose_concepts(struct ranker *r, struct search *q, const char *task);
