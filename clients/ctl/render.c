@@ -251,7 +251,7 @@ static const struct {
     {"skill/trigger", render_trigger},     {"skill/find", render_found},
     {"skill/generate", render_generation}, {"skill/get", render_skill},
     {"skill/install", render_targets},     {"skill/list", render_skills},
-    {"skill/uninstall", render_targets},
+    {"skill/uninstall", render_targets},   {"skill/pack", render_packed},
 };
 
 static void render_other(const struct terminal *t, const char *operation,

@@ -54,6 +54,7 @@ void render_skill(const struct terminal *t, const json_t *result);
 void render_skill_check(const struct terminal *t, const json_t *params,
                         const json_t *result);
 void render_targets(const struct terminal *t, const json_t *result);
+void render_packed(const struct terminal *t, const json_t *result);
 /* skill/evaluate's result: the sentence; for each student the arms with their intervals,
  * the lift as a plot and the tests that changed; marks of tests, the record, the next
  * step. */

@@ -161,6 +161,13 @@ static const char remarks_words[] =
     "{file|SKILL.md})\n}"
     "{hides:\t" YELLOW "another skill has its name (" SOURCE "): {uri|}\n}";
 
+void render_packed(const struct terminal *t, const json_t *result) {
+    terminal_words(t, 0,
+                   "wrote {path|}: [{files-0}|0] file[{!files=1}s], {bytes#bytes}\n"
+                   "{digest|}\n",
+                   result);
+}
+
 void render_targets(const struct terminal *t, const json_t *result) {
     const json_t *targets = json_object_get(result, "results");
     struct table *table = table_new("agent\toutcome\tfrom\tfolder");

@@ -278,7 +278,7 @@ void mcp_tasks_cancel(const struct mcp_message *msg) {
     }
 }
 
-/* --- tasks/result (2025-11-25): answered when the task is over --- */
+/* --- tasks/result (2025-11-25): answered when the task is over, or needs input --- */
 
 struct mcp_task_wait {
     struct mcp *mcp;
@@ -319,6 +319,17 @@ static void wait_over(struct call *call, void *data) {
     rpc_reply(wait_end(w), result);
 }
 
+/* The order is for the model, which sees results only: it calls the tool again. Nobody
+ * would give the input while this request waits for the end. */
+static void wait_progressed(struct call *call, void *data) {
+    struct mcp_task_wait *w = data;
+    if (call_state(call) == CALL_INPUT_REQUIRED) {
+        json_t *result = mcp_result_running(w->mcp, w->mcp->version, call, w->id);
+        autofree char *id = xstrdup(w->id);
+        rpc_reply(wait_end(w), related(result, id));
+    }
+}
+
 /* The client stops waiting; the task continues. */
 static void wait_cancelled(struct rpc_call *, void *data) {
     rpc_drop(wait_end(data));
@@ -347,9 +358,12 @@ void mcp_tasks_result(const struct mcp_message *msg) {
     *w = (struct mcp_task_wait){.mcp = m,
                                 .rpc = msg->call,
                                 .call = call_ref(live),
-                                .view = {.end = wait_over, .data = w},
+                                .view = {.progress = wait_progressed,
+                                         .end = wait_over,
+                                         .data = w},
                                 .id = xstrdup(id)};
     LIST_INSERT_HEAD(&m->task_waits, w, link);
     rpc_call_on_cancel(msg->call, wait_cancelled, w);
     call_attach(live, &w->view);
+    wait_progressed(live, w); /* it may wait already */
 }

@@ -22,12 +22,12 @@ class Room:
         (self.top / "tidy/scripts/run.sh").chmod(0o755)
         (self.top / "scratch").mkdir()
 
-    def pack(self, *words, skill="tidy", cwd="."):
+    def pack(self, *words, skill="tidy", cwd=".", form=("--json",)):
         env = {**os.environ, "HOME": str(self.top / "home"), "UPSKILLD": DAEMON, "XDG_CACHE_HOME": str(self.top / "cache")}
-        done = subprocess.run([CTL, "skill", "pack", skill, "--json", *words], cwd=self.top / cwd, env=env, capture_output=True,
+        done = subprocess.run([CTL, "skill", "pack", skill, *form, *words], cwd=self.top / cwd, env=env, capture_output=True,
                               text=True, timeout=60)
         assert done.stdout, done.stderr
-        return json.loads(done.stdout)
+        return json.loads(done.stdout) if form else done.stdout
 
 
 FILES = {"SKILL.md": TEXT, "scripts/run.sh": "true\n", "assets/ä.bin": bytes(range(256)) * 300, "empty": "",
@@ -47,6 +47,8 @@ def others_read_it():
         modes = {name: info.external_attr >> 16 & 0o7777 for name, info in names.items()}
         assert modes["tidy/scripts/run.sh"] == 0o755 and modes["tidy/SKILL.md"] == 0o644, modes
     assert sorted("tidy/" + name for name in result["files"]) == sorted(names)
+    said = room.pack(form=()).splitlines()
+    assert said[0].startswith("wrote %s: 4 files, " % result["path"]) and said[1:] == [result["digest"]], said
 
 
 def same_files_give_the_same_bytes():

@@ -423,6 +423,30 @@ Test(mcp_tasks, revision_2025_11_25_asks_for_tasks_and_blocks_for_results) {
     bench_free(b);
 }
 
+/* Its client waits for tasks/result, and its model must see the order. */
+Test(mcp_tasks, revision_2025_11_25_gets_the_order_of_a_task_that_waits) {
+    struct bench *b = bench_new();
+    initialize(b, "2025-11-25");
+    const char *id = start(b, LEGACY_CALL("1", "slow"));
+    say(b, request_for("tasks/result", id, ""));
+    hear_nothing(b);
+    for (int early = 1; early >= 0; early--) {
+        if (early) {
+            call_require_input(b->running, from_text("{'instructions':'Write it.'}"),
+                               on_input, NULL);
+            bench_run(b, 0);
+        } else {
+            say(b, request_for("tasks/result", id, "")); /* it waits already */
+        }
+        const json_t *result = json_object_get(next(b), "result");
+        const char *text = json_get_string(
+            json_array_get(json_object_get(result, "content"), 0), "text", "");
+        cr_expect(strstr(text, id) && strstr(text, "instructions: Write it."), "%s", text);
+        assert_json(json_object_get(result, "isError"), "false", "isError");
+    }
+    bench_free(b);
+}
+
 Test(mcp_tasks, revision_2025_11_25_has_its_own_errors) {
     struct bench *b = bench_new();
     initialize(b, "2025-11-25");
