@@ -115,7 +115,13 @@ static void merge_section(struct buf *body, const struct units *u, enum section 
     autofree char *heading = xasprintf("\n## %s\n", titles[section]);
     const char *found = strstr(body->data, heading);
     add_section(&added, u, section);
-    if (!found || !added.len) {
+    if (!added.len) {
+        return;
+    }
+    if (!found) {
+        while (body->len > 1 && body->data[body->len - 2] == '\n') { /* one blank line */
+            body->data[--body->len] = '\0';
+        }
         buf_adds(body, added.data);
         return;
     }
@@ -158,6 +164,9 @@ static char *make_body(const struct writing *w) {
         } else {
             add_section(&body, &w->units, s);
         }
+    }
+    while (base && body.len > 1 && strcmp(body.data + body.len - 2, "\n\n") == 0) {
+        body.data[--body.len] = '\0';
     }
     return base ? xstrndup(body.data, body.len) : tidy(body.data);
 }

@@ -212,6 +212,10 @@ static void redact_draft(struct generating *g) {
     }
 }
 
+static bool is_named_after_folder(const struct skill *s) {
+    return s->text.name && strcmp(s->text.name, path_basename(s->folder)) == 0;
+}
+
 static void write_builtin(struct generating *g) {
     struct material *m = &g->material;
     const struct builtin_request q = {
@@ -225,6 +229,10 @@ static void write_builtin(struct generating *g) {
     };
     skill_draft_finish(&g->draft);
     builtin_write(&g->draft, &q);
+    if (m->has_base && q.name && is_named_after_folder(&m->base) &&
+        strcmp(q.name, m->base.text.name) != 0) {
+        draft_rename(&g->draft, q.name); /* a copy elsewhere */
+    }
     redact_draft(g);
 }
 

@@ -175,8 +175,12 @@ def improving(d):
     text = open(d.work + "/skills/mine/SKILL.md").read()
     check(result["skill"]["path"].endswith("/skills/mine") and "Old words" in text and "blockidx" in text and "license: MIT" in text,
           "an improved skill keeps its words and fields")
+    check("notes.txt.\n\n## " in text and "\n\n\n" not in re.sub(r"```.*?```", "x", text, flags=re.S) and not text.endswith("\n\n"), "one blank line stands before each new section: %r" % text)
     check("description: Builds axpy. Use for axpy. Use when " in text.replace('"', ""), "its description says when the new lessons help")
     check(open(d.work + "/skills/mine/references/notes.txt").read() == "kept\n", "and its files")
+    copy = d.generate(skill="skills/mine", traces=["cmake-zlib.jsonl"], output="skills/mine-too").get("result", {}).get("skill", {})
+    check(copy.get("name") == "mine-too" and "name: mine-too\n" in open(copy["path"] + "/SKILL.md").read() and "name: mine\n" in open(d.work + "/skills/mine/SKILL.md").read(),
+          "an improved copy in another folder is named after that: %s" % copy)
     tests = json.load(open(d.work + "/skills/mine/skill_meta.json"))["tests"]
     check(tests[0]["id"] == "old" and len(tests) > 1, "and its tests")
 
