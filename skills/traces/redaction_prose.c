@@ -288,9 +288,16 @@ static bool said_before(const char *s, size_t len, size_t at, size_t low,
     return false;
 }
 
+/* "$PWD", "$(pwd)": the working folder, not a password. */
+static bool is_folder(const char *s, size_t at, size_t n) {
+    return n == 3 && strncasecmp(s + at, "pwd", n) == 0 && at &&
+           (s[at - 1] == '$' || (at > 1 && s[at - 2] == '$' && strchr("({", s[at - 1])));
+}
+
 bool secret_said(const char *s, size_t len, size_t at, size_t low, struct secret *ret) {
     enum strength strength;
     size_t n = noun_at(s, len, at, &strength);
-    return n && (said_behind(s, len, at + n, strength, ret) ||
-                 (strength == STRONG && said_before(s, len, at, low, strength, ret)));
+    return n && !is_folder(s, at, n) &&
+           (said_behind(s, len, at + n, strength, ret) ||
+            (strength == STRONG && said_before(s, len, at, low, strength, ret)));
 }

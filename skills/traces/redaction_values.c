@@ -80,7 +80,8 @@ static bool is_variable(const char *s, size_t n) {
            (isalnum((unsigned char)s[i]) || strchr("_{}", s[i]))) {
         i++;
     }
-    return s[0] == '$' && (i == n || s[1] == '{' || s[1] == '(');
+    bool member = i > 1 && i + 1 == n && s[i] == '-'; /* PHP's "$a->b", cut at its sign */
+    return s[0] == '$' && (i == n || member || s[1] == '{' || s[1] == '(');
 }
 
 /* A secret in base64 may begin with a slash too, and has few others. */
