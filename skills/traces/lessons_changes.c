@@ -61,7 +61,8 @@ static void add_difference(struct buf *out, const struct changed_lines *a,
     free(kept);
 }
 
-char *lesson_diff(const char *old, const char *now, size_t max) {
+/* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
+static char *difference(const char *old, const char *now, size_t max) {
     struct buf out = BUF_INIT(max);
     const char *a = old ? old : "", *b = now;
     while (*a && *b && same_line(a, b)) {
@@ -126,7 +127,7 @@ static char *text_before(const struct steps *s, size_t step) {
 }
 
 static void end_block(struct buf *out, struct buf *old, struct buf *now) {
-    autofree char *changed = lesson_diff(old->data, now->data, 2 * LESSON_MAX_CHANGE);
+    autofree char *changed = difference(old->data, now->data, 2 * LESSON_MAX_CHANGE);
     buf_adds(out, changed);
     buf_reset(old);
     buf_reset(now);
@@ -156,7 +157,7 @@ char *lesson_changed_lines(const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
     autofree char *before = e->is_diff ? NULL : text_before(s, i);
     return e->is_diff ? changed_lines(e->text)
-                      : lesson_diff(before, e->text, 2 * LESSON_MAX_CHANGE);
+                      : difference(before, e->text, 2 * LESSON_MAX_CHANGE);
 }
 
 bool lesson_is_edit(const struct lesson_step *s) {

@@ -126,13 +126,24 @@ static size_t count_files(const struct lesson *fix, const char *path) {
     return count;
 }
 
-bool lesson_is_clear(const struct lesson_step *edit, const char *diff) {
+/* A line that comes holds what stands for a secret: nobody can write it. */
+static bool is_masked(const char *diff) {
+    for (; *diff; diff = text_next_line(diff)) {
+        if (*diff == '+' && memmem(diff, strcspn(diff, "\n"), "<secret>", 8)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a reader sees what was changed: both sides of it, and few lines. */
+static bool is_clear(const struct lesson_step *edit, const char *diff) {
     size_t lines = text_count(diff, strlen(diff), '\n');
     bool replaces = *diff == '-' && strstr(diff, "\n+"), known = !edit->is_diff;
     for (const char *at = edit->text; *at && !known; at = text_next_line(at)) {
         known = *at == '-' || *at == ' ';
     }
-    return lines <= (replaces ? MAX_LINES : ONE_SIDED_LINES) && (replaces || known);
+    return lines <= (replaces ? MAX_LINES : ONE_SIDED_LINES) && (replaces || known) && !is_masked(diff);
 }
 
 /* A change that is already there is not told twice. */
@@ -168,7 +179,7 @@ static bool add_edit(struct edit_scan *e, size_t i) {
     e->best = link > e->best ? link : e->best;
     e->said |= strstr(e->f->error->quote, path_basename(s->path)) != NULL;
     bool room = e->fix->change_count < LESSON_MAX_CHANGES && count_files(e->fix, s->path) <= MAX_FILES;
-    if (!lesson_is_clear(s, diff) || is_remark(diff) || only_moves(diff) || !has_place(diff) ||
+    if (!is_clear(s, diff) || is_remark(diff) || only_moves(diff) || !has_place(diff) ||
         e->lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE || !room) {
         return false;
     }

@@ -39,8 +39,6 @@ bool lesson_is_test_result(const char *quote); /* "FAILED Api > logout", "✗ it
 bool lesson_is_heading(const char *quote);
 /* The sentence that best explains something, or NULL. */
 char *lesson_cause(const struct lesson_reader *r, const char *text);
-/* The length of the sentence that begins here: behind its mark, or to the line's end. */
-size_t lesson_sentence(const char *s);
 /* Whether it is about the speaker: "I see that …", "we have …", "Let me fix …". */
 bool lesson_is_personal(const struct lesson_reader *r, const char *text);
 
@@ -235,8 +233,6 @@ bool lesson_suits(const struct failure *f, const char *command);
 bool lesson_explain(struct lesson *fix, const struct failure *f);
 /* Whether its end proves it: what is told is all that was done (lessons_proof.c). */
 bool lesson_is_proven(const struct lesson *fix, const struct failure *f);
-/* Whether a reader sees what was changed: both sides of it, and few lines. */
-bool lesson_is_clear(const struct lesson_step *edit, const char *diff);
 /* What stands in quotes, a line each (lessons_names.c). */
 char *lesson_quoted(const char *text);
 /* A line that comes hides an error, or what reports it: it is still there. */
@@ -248,8 +244,6 @@ char *lesson_reason(const struct failure *f, size_t before);
 /* The error without words that tie nothing and without the files of its place. */
 char *lesson_told(const struct lesson_error *error);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
-/* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
-char *lesson_diff(const char *old, const char *now, size_t max);
 void lessons_find_words(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_words.c */
 void lessons_find_history(struct lessons *l, const struct steps *s,

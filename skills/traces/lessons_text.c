@@ -495,7 +495,8 @@ static size_t count_cues(const struct lesson_reader *r, const char *s, size_t le
     return count;
 }
 
-size_t lesson_sentence(const char *s) {
+/* The length of the sentence that begins here: behind its mark, or to the line's end. */
+static size_t sentence_length(const char *s) {
     size_t i = 0;
     for (; s[i] && s[i] != '\n'; i++) {
         if (strchr(".!?", s[i]) && (s[i + 1] == ' ' || s[i + 1] == '\n' || !s[i + 1])) {
@@ -536,7 +537,7 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         s = behind_block(s);
         size_t label = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* "THOUGHT: " */
         s += label > 1 && strncmp(s + label, ": ", 2) == 0 ? label + 2 : 0;
-        size_t len = lesson_sentence(s);
+        size_t len = sentence_length(s);
         bool whole = len >= 20 && len <= LESSON_MAX_LINE && text_count(s, len, '*') % 4 == 0 &&
                      !is_code(s, len) && !pattern_is_in(r->vague, s, len);
         size_t cues = whole ? count_cues(r, s, len) : 0;

@@ -144,6 +144,13 @@ Test(lesson_guards, nobody_sees_where_a_line_goes_that_only_comes) {
     cr_expect(eq(sz, told_edit(error, NULL, "@@\n use std::io;\n+use group::organization_id;\n"), 1));
 }
 
+/* What a secret was masked with cannot be written; that it goes is seen. */
+Test(lesson_guards, a_masked_line_is_no_remedy) {
+    static const char error[] = "error: no session is set in `group` of src/group.rs";
+    cr_expect(eq(sz, told_edit(error, NULL, "@@\n-  <secret>>session();\n+  if (<secret>>has_session()) {\n"), 0));
+    cr_expect(eq(sz, told_edit(error, NULL, "@@\n-  token = \"<secret>\";\n+  token = session(group);\n"), 1));
+}
+
 Test(lesson_guards, what_a_linter_has_against_a_name_is_no_lesson) {
     cr_expect(eq(sz, told_edit("src/group.rs:7: \"fmt\" imported and not used", NULL, "@@\n-import \"fmt\"\n import \"io\"\n"), 0));
     cr_expect(eq(sz, told_edit("src/group.rs:7: error: \"fmt\" is not imported", NULL, "@@\n-import \"fmd\"\n+import \"fmt\"\n"), 1));
