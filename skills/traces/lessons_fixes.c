@@ -220,11 +220,25 @@ static bool is_the_task(const struct failure *f, const struct lesson *fix) {
            (was_asked(f) || tries_own(f->s, &f->s->list[f->last]));
 }
 
+/* A command that says nothing names the script afterwards: it is taken away. */
+static bool is_taken_away(const struct failure *f, const char *path) {
+    for (size_t i = f->success + 1; path && i < f->s->count; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        bool runs = step_is_run(s) && s->command.count && lesson_runs_own_script(f->s, s);
+        if (s->kind == STEP_RUN && !s->failed && !runs && s->output && !*s->output &&
+            strstr(s->text, path_basename(path))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A slip in what was written to try out or mend what the session is about. */
 static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
     bool script = lesson_runs_own_script(f->s, &f->s->list[f->last]) && changes_file(fix);
     bool own = !fix->cause && corrects_own(f, fix) && !breaks_rule(f, fix);
-    return (script || own) && mends_existing(f->s, f->success);
+    return ((script || own) && mends_existing(f->s, f->success)) ||
+           (script && is_taken_away(f, fix->changes[0].path));
 }
 
 /* Where the error says only that a test failed, the agent gave the reason of a few lines, and

@@ -211,7 +211,8 @@ static bool finds_end(struct usage *u) {
             return false;
         }
         if (step_is_run(e) && e->command.count && !e->failed) {
-            return finds_parts(u) && !lesson_shows(e, u->error) &&
+            bool does = e->output && *e->output; /* a program that says nothing may have done nothing */
+            return does && finds_parts(u) && !lesson_shows(e, u->error) &&
                    (lesson_shows_all(e) || lesson_shows_end(failed, e));
         }
     }

@@ -450,6 +450,22 @@ Test(lesson_causes, a_sentence_that_explains_nothing_is_no_cause) {
     }
 }
 
+/* A script that is taken away at the end was for trying out. */
+Test(lesson_causes, slips_in_a_script_that_is_taken_away_are_not_told) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Mend the scale.");
+    edit(&m, "try.py", "import scales\n", false);
+    run(&m, "python3 try.py", 1, "ModuleNotFoundError: No module named 'scales'");
+    edit(&m, "try.py", "-import scales\n+import scale\n", true);
+    run(&m, "python3 try.py", 0, "3");
+    run(&m, "rm try.py", 0, "");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fixes.count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
+
 /* A script that was written to try things out, and the file that the session mends. */
 Test(lesson_causes, slips_in_a_script_of_its_own_are_not_told) {
     for (int mends = 0; mends < 2; mends++) {

@@ -47,6 +47,9 @@ Test(lesson_usage, what_the_error_names_is_done_otherwise) {
         /* it does nothing: the runner is gone, and nothing came in its place */
         {"python -m pytest lib/tests/test_a.py", "/usr/bin/python: No module named pytest",
          "python lib/tests/test_a.py", "", NULL, NULL},
+        {"pytest a/test_a.py", "bash: pytest: command not found", "unittest a/test_a.py", "", NULL, NULL},
+        {"pytest a/test_a.py", "bash: pytest: command not found", "unittest a/test_a.py", "OK", "pytest a/test_a.py",
+         "unittest a/test_a.py"},
         /* other ends */
         {"docker exec web sqlite3 /data/a.db .tables",
          "OCI runtime exec failed: exec failed: exec: \"sqlite3\": executable file not found in $PATH",
