@@ -14,13 +14,13 @@ static const char *what_of(const struct host_free *f, char *ret, size_t room) {
                        allocation_freer(a));
     } else if (f->most) {
         (void)snprintf(ret, room,
-                       "host code has written past the end of this block, which malloc gave "
-                       "for at most %zu bytes",
+                       "host code has written past the end of this block, which malloc "
+                       "gave for at most %zu bytes",
                        f->most);
     } else if (f->inside) {
         (void)snprintf(ret, room,
-                       "this pointer does not lie at the start of malloc's block, but %zu "
-                       "byte%s behind it",
+                       "this pointer does not lie at the start of malloc's block, but "
+                       "%zu byte%s behind it",
                        f->inside, f->inside == 1 ? "" : "s");
     } else {
         return f->why ? f->why
@@ -37,8 +37,8 @@ void heap_findings_describe(const struct host_free *f, char *ret, size_t room) {
                    what_of(f, what, sizeof what));
 }
 
-/* Blocks past whose end a copy was told to write, the latest ones: their free says nothing
- * new. */
+/* Blocks past whose end a copy was told to write, the latest ones: their free says
+ * nothing new. */
 enum { SPOILT = 16 };
 static _Atomic(const void *) spoilt[SPOILT];
 

@@ -38,8 +38,8 @@ struct host_free {
 };
 /* What the calling thread is freeing, for whoever is told that it crashed there. */
 struct host_free host_heap_freeing(void);
-/* Called for each wrong free, before the thread aborts, and for each block that was written
- * past its end, after which the thread goes on. */
+/* Called for each wrong free, before the thread aborts, and for each block that was
+ * written past its end, after which the thread goes on. */
 void host_heap_watch(void (*tell)(const struct host_free *));
 /* From now on glibc is not asked: the process ends, and glibc's locks may be held. */
 void host_heap_leave(void);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +144,32 @@ Test(host_heap, is_dense) {
             host_heap_free(blocks[k * 7u % count]);
         }
     }
+}
+
+static size_t resident_bytes(void) {
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    cr_assert(f && fscanf(f, "%*u %lu", &pages) == 1);
+    (void)fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Memory of what was freed, where a large block may need it. */
+Test(host_heap, gives_memory_back) {
+    enum { COUNT = 1 << 20, BYTES = COUNT * 64 };
+    static void *blocks[COUNT];
+    struct span span = {UINTPTR_MAX, 0};
+    char *kept = strcpy(host_heap_malloc(64), "kept");
+    span_fill(&span, blocks, COUNT, 64);
+    for (unsigned k = 0; k < COUNT; k++) {
+        memset(blocks[k], 1, 64);
+        host_heap_free(blocks[k]);
+    }
+    size_t before = resident_bytes();
+    host_heap_free(host_heap_malloc(32 << 20));
+    cr_assert_leq(resident_bytes() + BYTES / 2, before);
+    cr_assert_str_eq(kept, "kept");
+    cr_assert_not_null(memset(host_heap_calloc(64, 1), 1, 64));
 }
 
 /* Any byte of a small block leads to it, and the first one of a larger block. */
