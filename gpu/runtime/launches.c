@@ -77,7 +77,7 @@ static int launch_perform(struct op *op) {
     constants_after(l->kernel, &l->site);
     int code = outcome_of(l->kernel->module, end, &err, &l->site);
     stop_running(NULL);
-    stop_if_due();
+    stop_if_due(&l->site);
     launch_record_after();
     return code;
 }

@@ -1,6 +1,9 @@
 #include "gpu/runtime/stop.h"
 
 #include "gpu/ptx/machine/machine.h"
+#include "gpu/ptx/state/origins.h"
+#include "gpu/runtime/outcome.h"
+#include "gpu/runtime/runtime.h"
 
 #include <signal.h>
 
@@ -32,9 +35,11 @@ void stop_running(struct machine *m) {
     __atomic_store_n(&running, m, __ATOMIC_SEQ_CST);
 }
 
-void stop_if_due(void) {
+void stop_if_due(const struct host_site *launch) {
     int signal_number = __atomic_load_n(&due, __ATOMIC_SEQ_CST);
     if (signal_number) {
+        origins_tell_unused(&runtime.device.memory, runtime.device.space.findings);
+        outcome_found(launch, "the launch that was ended");
         die(signal_number);
     }
 }

@@ -871,6 +871,18 @@ def tells_what_was_found_in_a_launch_that_never_ends(d):
     assert not left_running()
 
 
+def tells_what_nobody_used_of_a_launch_that_never_ends(d):
+    """Its thread stores one more than the word that it reads, of memory that nothing has written. Nobody has used that: a warning."""
+    text = kernel().replace('"st.global.u32 [%rd4], %r2;\\nDONE: ret;',
+                            '"ld.global.u32 %r3, [%rd4+8];\\nadd.u32 %r3, %r3, 1;\\nst.global.u32 [%rd4], %r3;\\nROUND: bra ROUND;\\nDONE: ret;')
+    assert "ROUND" in text
+    r = d.run_text(text, 1, timeout_s=3)
+    assert r["verdict"] == "timeout", r
+    f, = [f for f in r["findings"] if f["code"] == "uninitialized"]
+    assert (f["severity"], f["line"]) == ("warning", 7), f
+    assert "offset 8 of device memory had not been written" in f["message"] and "stored at offset 0 of device memory" in f["message"], f
+
+
 def tells_what_it_did_until_it_was_ended(d):
     """... in launches that are over: each of one warp with 4 lanes, which executes the same instructions."""
     text = kernel().replace("    cudaDeviceSynchronize();", "    for (;;) stub_again(d), cudaDeviceSynchronize();", 1).replace(
@@ -931,6 +943,7 @@ def main():
         tap.run("a program that " + name, means_ill, d, name)
     tap.run("tells what it did until it was ended", tells_what_it_did_until_it_was_ended, d)
     tap.run("tells what was found in a launch that never ends", tells_what_was_found_in_a_launch_that_never_ends, d)
+    tap.run("tells what nobody used of a launch that never ends", tells_what_nobody_used_of_a_launch_that_never_ends, d)
     for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed, ends_when_its_threads_end,
                      a_full_stack_of_another_thread_is_told, a_handler_hides_no_host_access, a_handler_of_its_own_faults_works,
                      a_handler_sees_no_fault_of_memory_that_is_closed):

@@ -254,6 +254,20 @@ void finding_add_of(struct findings *f, const struct finding_thread *by,
     pthread_mutex_unlock(&f->lock);
 }
 
+void finding_warn_of(struct findings *f, const struct finding_thread *by,
+                     enum finding_code code, const char *buffer, int64_t offset,
+                     const char *text) {
+    struct finding x = finding_of(by, code);
+    x.offset = offset;
+    x.level = LEVEL_WARNING;
+    pthread_mutex_lock(&f->lock);
+    struct finding *slot = finding_slot(f, &x);
+    if (slot) {
+        slot_fill(slot, x, by, buffer, text);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
 void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,
                      uint32_t instruction, enum finding_code code, const char *message) {
     struct finding_thread by = {.module = m,

@@ -89,6 +89,11 @@ void finding_add_of(struct findings *f, const struct finding_thread *by,
                     enum finding_code code, const char *buffer, int64_t offset,
                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
+/* The same as a warning. */
+void finding_warn_of(struct findings *f, const struct finding_thread *by,
+                     enum finding_code code, const char *buffer, int64_t offset,
+                     const char *text);
+
 /* Adds a remark on an instruction of the launch that begins, as of its first thread. */
 void findings_remark(struct findings *f, const struct ptx_module *m, uint32_t function,
                      uint32_t instruction, enum finding_code code, const char *message);

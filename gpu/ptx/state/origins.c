@@ -1,5 +1,7 @@
 #include "gpu/ptx/state/origins.h"
 
+#include <stdio.h>
+
 #define MAX_WORDS (UINT32_C(1) << 16)
 #define MAX_REGIONS (UINT32_C(1) << 15)
 #define REGION_SHIFT 22 /* of 80 GB there are 20,000 */
@@ -153,6 +155,35 @@ void origins_copied(struct memory *m, struct findings *f, struct allocation *to,
                    origins_get(m, from->host + s / 4 * 4, &o) &&
                    !origins_put(m, to->host + t / 4 * 4, &o)) {
             origin_tell(f, &o);
+        }
+    }
+}
+
+/* The first byte of the allocation that a kernel stored undefined; a->bytes: none. */
+static uint64_t first_stored(const struct allocation *a) {
+    uint64_t words = a->shadow && !a->freed ? (a->bytes + 3) / 4 : 0, k = 0;
+    while (k < words && !(a->shadow[k] >> 4 & ~a->shadow[k])) {
+        k++;
+    }
+    return k < words ? 4 * k : a->bytes;
+}
+
+void origins_tell_unused(struct memory *m, struct findings *f) {
+    for (uint32_t k = 0; m->origins && k < m->count; k++) {
+        const struct allocation *a = m->table[k];
+        uint64_t at = first_stored(a);
+        struct origin o;
+        char text[1024];
+        if (at < a->bytes && origins_get(m, a->host + at, &o)) {
+            snprintf(text, sizeof text,
+                     "Uninitialized %s read of %llu bytes: offset %llu of %.200s had not "
+                     "been written when it was read. A value that was computed from it "
+                     "was stored at offset %llu of %.200s, and nothing had used that when "
+                     "the time ended the launch",
+                     o.space, (unsigned long long)o.bytes, (unsigned long long)o.offset,
+                     o.buffer, (unsigned long long)at, a->name);
+            finding_warn_of(f, &o.by, FINDING_UNINITIALIZED, o.buffer, (int64_t)o.offset,
+                            text);
         }
     }
 }

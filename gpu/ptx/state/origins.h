@@ -38,6 +38,9 @@ static inline bool origins_has(uint8_t shadow, unsigned k) {
 void origins_copied(struct memory *m, struct findings *f, struct allocation *to,
                     uint64_t to_offset, const struct allocation *from,
                     uint64_t from_offset, uint64_t bytes);
+/* The launch was ended before its time: a warning for each allocation that holds undefined
+ * values which nobody has used yet. */
+void origins_tell_unused(struct memory *m, struct findings *f);
 /* The host reads these bytes of an allocation: undefined ones are reported, once. */
 void origins_tell_bytes(struct memory *m, struct findings *f, struct allocation *a,
                         uint64_t offset, uint64_t bytes);
