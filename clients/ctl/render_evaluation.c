@@ -307,7 +307,7 @@ static bool is_too_hard(const json_t *students) {
 static const char next_words[] =
     "[{?ended_by=*}{!ended_by=complete}" LABEL("next") "the same command with a greater budget "
     "asks only the rest\n"
-    "|{?errored}" LABEL("next") "the same command asks again only what errored\n"
+    "|{?errored}" LABEL("next") "the same command, without --fresh, asks again only what errored\n"
     "|{?verdict=helps}" LABEL("next") "upskillctl skill install " SKILL
     " --agents claude-code\n"
     "|{?verdict=hurts}" LABEL("next") "upskillctl run show latest --out report.html shows what "
