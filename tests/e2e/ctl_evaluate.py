@@ -260,7 +260,7 @@ def what_may_be_wrong_is_said():
         _, out, _ = r.run(students="bad")
         holds(out, r"worse +8 of 8 tests: q00 1→0/1", r"next +upskillctl run show latest --out report\.html")
         _, out, _ = r.run(students="dead")
-        holds(out, r"could not be asked", r"no graded answer", r"errored", r"next +the same command asks again")
+        holds(out, r"could not be asked", r"no graded answer", r"errored", r"next +the same command, without --fresh, asks again")
         assert out.count("Incorrect API") == 1 and "warning" not in out, out
         code, out, _ = r.run(students="bad,silent")
         holds(out, r"^no_evidence: Mixed", r"\nbad: hurts\n", r"\nsilent: helps\n")
