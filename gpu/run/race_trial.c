@@ -2,9 +2,9 @@
 
 #include "base/find.h"
 
-/* Instructions of single threads: half a second, on the one thread that looks for races.
+/* Instructions of single threads: about a second, on the one thread that looks for races.
  */
-#define CHEAP_ENOUGH 100000000u
+#define CHEAP_ENOUGH 400000000u
 enum {
     MANY_TIMES = 4
 }; /* what the trial may take of its first run; faults end earlier */
