@@ -517,6 +517,12 @@ static void remove_go(struct skills *s, struct call *call, const json_t *params)
 }
 
 void skill_install_operation(struct call *call, const json_t *params) {
+    if (strchr(json_get_string(params, "name", ""), '/')) {
+        call_fail_param(call, "/name",
+                        "a name holds no \"/\": give a folder, an archive or a "
+                        "repository as `path`");
+        return;
+    }
     skills_when_current(call,
                         json_get_bool(params, "remove", 0) ? remove_go : install_go);
 }
