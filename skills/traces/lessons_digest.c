@@ -15,6 +15,7 @@
 #define FRAME_TOKENS 60u /* markers and titles */
 #define FILES_SHARE 0.12
 #define VERSIONS_SHARE 0.05
+#define QUIET_SHARE 0.25 /* for steps that tell little: they may prove or refute what is said */
 #define MARKER "TRACE-DATA-"
 
 /* A share of the text with a budget of its own. */
@@ -89,7 +90,7 @@ static void wrap(struct buf *out, const struct buf *text, size_t part, size_t pa
 }
 
 size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most) {
-    double needs = (double)lessons_history_needs(l) / (1 - FILES_SHARE - VERSIONS_SHARE) + FRAME_TOKENS;
+    double needs = (double)lessons_history_needs(l) / (1 - FILES_SHARE - VERSIONS_SHARE - QUIET_SHARE) + FRAME_TOKENS;
     return needs < (double)least ? least : needs > (double)most ? most : (size_t)needs;
 }
 

@@ -55,7 +55,30 @@ static void note_unknown(struct reading *r, const char *key, const json_t *value
     }
 }
 
+/* What a program of Windows printed in UTF-16 was recorded with "\\u0000" for every second byte, where
+ * a C string ends: they are taken out. */
+static void drop_zeros(struct trace_piece *piece) {
+    static const char zero[] = "\\u0000";
+    size_t kept = 0, n = sizeof zero - 1, len = piece->len;
+    char *s = piece->text;
+    for (size_t i = 0; i < len;) {
+        bool escape = s[i] == '\\' && len - i > 1;
+        if (escape && len - i >= n && memcmp(s + i, zero, n) == 0) {
+            i += n;
+            continue;
+        }
+        for (size_t k = 0; k < 1 + (size_t)escape; k++) {
+            s[kept++] = s[i++];
+        }
+    }
+    s[kept] = '\0';
+    piece->len = kept;
+}
+
 static void take_json(struct reading *r, struct trace_piece *piece) {
+    if (memmem(piece->text, piece->len, "\\u0000", 6)) {
+        drop_zeros(piece);
+    }
     autojson *value = piece->too_long ? NULL : json_parse(piece->text, piece->len, NULL);
     bool growing = piece->last && !piece->too_long;
     if (value && !take_value(r, piece->key, value)) {

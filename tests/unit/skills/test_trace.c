@@ -234,6 +234,20 @@ Test(trace, utf16_is_read) {
     }
 }
 
+/* What a program of Windows prints in UTF-16 is recorded as such. */
+Test(trace, utf16_of_a_program_is_read) {
+    static const char s[] =
+        "{\"type\":\"session_meta\",\"payload\":{\"cwd\":\"/w\"}}\n"
+        "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"name\":\"shell\",\"call_id\":\"c\","
+        "\"arguments\":\"{\\\"command\\\":\\\"bash x\\\"}\"}}\n"
+        "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call_output\",\"call_id\":\"c\","
+        "\"output\":\"A\\u0000c\\u0000c\\u0000e\\u0000s\\u0000s\\u0000 \\\\u0000 \\u0000d\\u0000e\\u0000n\\u0000i\\u0000e\\u0000d\\u0000\"}}\n";
+    struct trace t = read_text(s, sizeof s - 1);
+    cr_assert(eq(sz, t.count, 2));
+    cr_expect(eq(str, t.events[1].text, "Access \\u0000 denied"), "a backslash before u0000 stays what it is");
+    trace_finish(&t);
+}
+
 Test(trace, forks_keep_the_branch_of_the_last_leaf) {
     static const char s[] =
         PROMPT("a", "null", "task") "\n" ANSWER("b", "\"a\"", "first try") "\n"
