@@ -15,7 +15,9 @@
 /* On one line, so that the text cannot imitate other lines of the report. */
 static void add_line(struct buf *out, const json_t *text, const void *) {
     size_t from = out->len;
-    text_clean(out, json_string_value(text), json_string_length(text));
+    if (json_is_string(text)) {
+        text_clean(out, json_string_value(text), json_string_length(text));
+    }
     words_one_line(out, from);
 }
 
@@ -24,7 +26,7 @@ static void add_line(struct buf *out, const json_t *text, const void *) {
 static void add_name(struct buf *out, const json_t *name, const void *) {
     static const char proper[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
     const char *text = json_string_value(name);
-    bool quoted = text[strspn(text, proper)];
+    bool quoted = !text || text[strspn(text, proper)];
     buf_adds(out, quoted ? "\"" : "");
     size_t from = out->len;
     add_line(out, name, NULL);
