@@ -157,11 +157,8 @@ const char *draft_says_nothing(const char *answer) {
 
 static int check_frontmatter(const struct skill_text *t, struct err *err) {
     if (!t->frontmatter) {
-        return err_set(
-            err, -EINVAL,
-            "the draft is not a SKILL.md: line %d: %s It must begin with \"---\", "
-            "name and description, \"---\"",
-            t->problem.line, t->problem.message);
+        return err_set(err, -EINVAL, "the draft is not a SKILL.md: line %d: %s",
+                       t->problem.line, t->problem.message);
     }
     if (!t->name || !t->description) {
         return err_set(err, -EINVAL, "the frontmatter lacks %s",
