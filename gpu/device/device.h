@@ -16,6 +16,7 @@ enum device_memory { /* bits of allocation.flags, beside enum machine_memory */
                      DEVICE_REGISTERED = 1 << 11, /* … the host's own memory */
                      DEVICE_ASKED = 1 << 12,      /* the program must free it */
                      DEVICE_RETURNS = 1 << 13,    /* it is made again at its address */
+                     DEVICE_DOUBLE = 1 << 14,     /* another allocation has its bytes, too */
 };
 
 struct device_settings {

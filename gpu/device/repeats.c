@@ -340,7 +340,8 @@ static bool touched_list(struct repeats *r, struct device *d, struct proven *p) 
         bool written = a->written_in == d->memory.launch;
         if (written || a->read_in == d->memory.launch) {
             a->version += written;
-            fine = fine && !device_is_mapped(d, a) && !a->freed && p->count < TOUCHED_MAX;
+            fine = fine && !device_is_mapped(d, a) && !(a->flags & DEVICE_DOUBLE) &&
+                   !a->freed && p->count < TOUCHED_MAX;
             if (fine) {
                 touched[p->count++] = a;
             }

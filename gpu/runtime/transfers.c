@@ -363,7 +363,8 @@ static void row_fill(uint8_t *to, const struct fill *f) {
 /* A row of bytes that nobody changes without a call. */
 static bool is_plain(const struct fill *f) {
     return f->shape.height == 1 && f->shape.depth == 1 && f->element_bytes == 1 &&
-           !runtime.runs_all && !device_is_mapped(&runtime.device, f->to.in);
+           !runtime.runs_all && !device_is_mapped(&runtime.device, f->to.in) &&
+           !(f->to.in->flags & DEVICE_DOUBLE);
 }
 
 static int fill_run(struct op *op) {

@@ -117,7 +117,7 @@ static size_t pieces_of(const struct reservation *r, uint64_t address, uint64_t 
 
 struct stretch { /* what is one allocation */
     uint64_t address, bytes;
-    bool mapped;
+    bool mapped, is_double;
     enum permission access;
 };
 
@@ -130,7 +130,8 @@ static const char *gone_of(const struct stretch *r) {
 
 static bool is_run(const struct allocation *a, const struct stretch *r) {
     return a && a->address == r->address && a->bytes == r->bytes &&
-           a->gone == gone_of(r) && a->writable == (r->access == ACCESS_WRITE);
+           a->gone == gone_of(r) && a->writable == (r->access == ACCESS_WRITE) &&
+           r->is_double == ((a->flags & DEVICE_DOUBLE) != 0);
 }
 
 static struct allocation *allocation_of(const struct reservation *r,
@@ -147,7 +148,8 @@ static struct allocation *allocation_of(const struct reservation *r,
         .bytes = run->bytes,
         .host = usable ? r->host + at : NULL,
         .shadow = usable && r->shadow ? r->shadow + at / 4 : NULL,
-        .flags = r->shadow ? MACHINE_UNINITIALIZED : 0,
+        .flags = (r->shadow ? MACHINE_UNINITIALIZED : 0u) |
+                 (run->is_double ? DEVICE_DOUBLE : 0u),
         .freed = !usable,
         .writable = run->access == ACCESS_WRITE,
         .gone = gone_of(run)};
@@ -158,7 +160,8 @@ static struct allocation *allocation_of(const struct reservation *r,
 
 static void run_add(struct stretch *runs, uint32_t *count, struct stretch run) {
     struct stretch *last = *count ? &runs[*count - 1] : NULL;
-    if (last && last->mapped == run.mapped && last->access == run.access) {
+    if (last && last->mapped == run.mapped && last->access == run.access &&
+        last->is_double == run.is_double) {
         last->bytes += run.bytes;
     } else if (run.bytes) {
         runs[(*count)++] = run;
@@ -171,11 +174,11 @@ static cudart_error allocations_renew(const struct reservation *r) {
     uint64_t at = r->address;
     for (size_t k = 0; k < r->count; k++) {
         const struct piece *p = &r->pieces[k];
-        run_add(runs, &count, (struct stretch){at, p->address - at, false, ACCESS_NONE});
-        run_add(runs, &count, (struct stretch){p->address, p->bytes, true, p->access});
+        run_add(runs, &count, (struct stretch){at, p->address - at, false, false, ACCESS_NONE});
+        run_add(runs, &count, (struct stretch){p->address, p->bytes, true, p->of->is_double, p->access});
         at = p->address + p->bytes;
     }
-    run_add(runs, &count, (struct stretch){at, r->address + r->bytes - at, false, ACCESS_NONE});
+    run_add(runs, &count, (struct stretch){at, r->address + r->bytes - at, false, false, ACCESS_NONE});
     struct allocation **list = xmalloc(count * sizeof *list);
     for (uint32_t k = 0; k < count; k++) {
         list[k] = allocation_of(r, &runs[k]);
@@ -315,16 +318,20 @@ static uint8_t *shadow_of(const struct reservation *r, const struct piece *p) {
     return r->shadow + (p->address - r->address) / 4;
 }
 
-/* Through either of its addresses what the other one wrote is read. */
-static void physical_is_double(struct physical *of) {
+/* Through either of its addresses what the other one wrote is read, so nothing is known of
+ * launches by their memory's versions (DEVICE_DOUBLE). */
+static cudart_error physical_is_double(struct physical *of) {
+    cudart_error code = CUDART_SUCCESS;
     of->is_double = true;
-    for (const struct reservation *r = reservations; r; r = r->next) {
+    for (const struct reservation *r = reservations; r && !code; r = r->next) {
         for (size_t k = 0; r->shadow && k < r->count; k++) {
             if (r->pieces[k].of == of) {
                 memset(shadow_of(r, &r->pieces[k]), 0x0f, r->pieces[k].bytes / 4);
             }
         }
+        code = allocations_renew(r);
     }
+    return code;
 }
 
 static void shadow_begins(const struct reservation *r, const struct piece *p) {
@@ -332,9 +339,6 @@ static void shadow_begins(const struct reservation *r, const struct piece *p) {
         memcpy(shadow_of(r, p), p->of->shadow, p->bytes / 4);
     } else if (r->shadow) {
         memset(shadow_of(r, p), 0, p->bytes / 4);
-    }
-    if (p->of->mappings > 1 || p->of->is_double) {
-        physical_is_double(p->of);
     }
 }
 
@@ -386,7 +390,7 @@ static int map_run(void *of) {
     piece_add(r, &piece);
     p->mappings++;
     shadow_begins(r, &piece);
-    return allocations_renew(r);
+    return p->mappings > 1 || p->is_double ? physical_is_double(p) : allocations_renew(r);
 }
 
 static void piece_end(const struct reservation *r, const struct piece *p) {
