@@ -140,12 +140,17 @@ int case_virtual(void) {
     FINE(bump_at(base));
     FINE(cuMemcpyDtoH_v2(value, base + MIB2, 4));
     CHECK(value[0] == 2);
+    FINE(cuMemAddressReserve(&other, MIB2, 0, 0, 0));
+    FINE(cuMemMap(other, MIB2, 0, two, 0));
+    FINE(allow(other, MIB2, BOTH));
     for (unsigned k = 0; k < 4; k++) { /* the same by turns, and nothing of it is skipped */
-        FINE(cuMemsetD8_v2(base, 0, 4));
+        FINE(cuMemsetD8_v2(other, 0, 4));
         FINE(cuMemcpyDtoH_v2(value, base + MIB2, 4));
         CHECK(value[0] == 0);
         FINE(bump_at(base + MIB2));
     }
+    FINE(cuMemUnmap(other, MIB2));
+    FINE(cuMemAddressFree(other, MIB2));
     FINE(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(base + 8)));
     CHECK(again == two);
     FINE(cuMemGetAllocationPropertiesFromHandle(&known, again));
