@@ -44,6 +44,16 @@ static size_t sentence_length(const char *s) {
     return i;
 }
 
+/* "<home>" begins a word: its name stays with what follows it. Its length, or 0. */
+static size_t placeholder_at(const char *s, size_t i) {
+    size_t len = 1;
+    while (s[i] == '<' && (islower((unsigned char)s[i + len]) || s[i + len] == '-')) {
+        len++;
+    }
+    bool begins = i == 0 || strchr(" '\"(", s[i - 1]);
+    return begins && len > 1 && s[i + len] == '>' ? len : 0;
+}
+
 char *builtin_task_sentence(const char *task, size_t max) {
     const char *s = strip_politeness(task ? task : "");
     size_t len = sentence_length(s);
@@ -56,7 +66,12 @@ char *builtin_task_sentence(const char *task, size_t max) {
         }
         kept = word > kept / 2 ? word : kept;
     }
-    for (size_t i = 0; i < kept; i++) {
+    for (size_t i = 0, end = 0; i < kept; i++) {
+        size_t placeholder = placeholder_at(s, i);
+        end = placeholder ? i + placeholder : end;
+        if (placeholder || (end && i == end)) {
+            continue;
+        }
         char c = strchr("<>`\t", s[i]) && s[i] ? ' ' : s[i];
         if (c != ' ' || (out.len && out.data[out.len - 1] != ' ')) {
             buf_addc(&out, out.len ? c : (char)toupper((unsigned char)c));
@@ -155,7 +170,10 @@ static char *short_error(const char *quote, size_t max) {
     const char *s = behind_place(quote);
     const char *mark = strcasestr(s, "error");
     const char *colon = mark ? strstr(mark, ": ") : NULL;
-    if (colon && colon - s < 60 && strlen(colon) > 18) {
+    const char *said = mark && mark[5] == ' ' ? mark + 6 : "";
+    if (isupper((unsigned char)said[0]) && islower((unsigned char)said[1])) {
+        s = said; /* "npm error Could not resolve dependency: …" */
+    } else if (colon && colon - s < 60 && strlen(colon) > 18) {
         s = colon + 2;
     }
     s += strspn(s, " :");
@@ -233,6 +251,9 @@ static struct symptom symptom_of(const char *error) {
     for (const char *at = error; *at && best.count < MIN_SYMPTOM;) {
         struct symptom p = read_clause(&at);
         best = p.count > best.count ? p : best;
+    }
+    if (!best.whole && best.count > 2 && is_function_word(best.words[best.count - 2])) {
+        best.count--; /* "because running" begins what is cut off */
     }
     while (!best.whole && best.count > 1 && is_function_word(best.words[best.count - 1])) {
         best.count--;

@@ -253,6 +253,15 @@ Test(generate, a_skill_is_named_as_a_person_would) {
          "pytest-cant-open-the-file"},
         {"openssl req -x509", "req: subject name is expected to be in the format /x",
          "MSYS_NO_PATHCONV=1 openssl req -x509", "openssl-msys-no-pathconv"},
+        {"npm ci", "npm error Could not resolve dependency: npm error peer x@1 from y", "",
+         "npm-could-not-resolve-dependency"},
+        {"mvn compile", "# Native memory allocation (malloc) failed to allocate 2 bytes", "",
+         "mvn-native-memory-allocation"},
+        {"docker compose up", "Error response from daemon: failed to set up container "
+         "networking: driver failed", "", "docker-failed-to-set-up-container-networking"},
+        {"npm ci",
+         "npm : File <home>\\.nvm\\npm.ps1 cannot be loaded because running scripts is "
+         "disabled", "", "npm-file-cannot-be-loaded"},
         {"cargo check", "error[E0308]: mismatched types: expected `X<()>`, found `()`",
          "", "cargo-mismatched-types"},
         {"make all", "make: *** No rule to make target 'all'.  Stop.", "",
