@@ -52,12 +52,13 @@ static json_t *make_order(struct generating *g, const char *job, const char *pro
     material.document_tokens = DOCUMENT_TOKENS;
     material.part = g->part;
     material.parts = count_parts(&material);
-    g->more_parts = !problem && material.part + 1 < material.parts;
+    g->more_parts = material.part + 1 < material.parts;
     if (problem) {
         buf_addf(&text,
                  "The draft cannot be saved yet: %s\nFix that and give the whole document "
                  "again.\n",
                  problem);
+        buf_adds(&text, g->more_parts ? "What happened goes on: call with the job alone for the next part.\n" : "");
     } else {
         add_order(&text, g, &material);
     }
@@ -159,6 +160,7 @@ void generate_ask_host(struct generating *g, const char *problem) {
 
 void generate_ask_host_tests(struct generating *g, const char *problem, size_t count) {
     g->round++;
+    g->more_parts = false; /* the draft is taken */
     wait(g, make_tests_order(call_keep(g->call), problem, count), on_tests);
 }
 

@@ -49,19 +49,26 @@ static void add_step(struct lessons *l, const struct history_walk *w, const stru
                                                .weight = (uint8_t)weight, .text = buf_detach(text)};
 }
 
+/* Where its last max bytes begin, or the first whole character in them. */
+static size_t tail_start(const char *text, size_t len, size_t max) {
+    size_t from = len > max ? len - max : 0;
+    while (from < len && ((unsigned char)text[from] & 0xC0) == 0x80) {
+        from++; /* a character's second byte */
+    }
+    return from;
+}
+
 /* At most max bytes of the text, from its beginning and its end: what came of it stands there. */
 static void add_excerpt(struct buf *out, const char *text, size_t max) {
-    size_t len = strlen(text), head = text_cut(text, len, max - max / 3), from = len - max / 3;
+    size_t len = strlen(text);
     if (len <= max) {
         buf_add(out, text, len);
         return;
     }
-    while (from < len && ((unsigned char)text[from] & 0xC0) == 0x80) {
-        from++; /* a character's second byte */
-    }
+    size_t head = text_cut(text, len, max - max / 3);
     buf_add(out, text, head);
     buf_adds(out, " … ");
-    buf_adds(out, text + from);
+    buf_adds(out, text + tail_start(text, len, max / 3));
 }
 
 static void add_cut(struct buf *out, const char *mark, const char *text, size_t max) {
@@ -74,7 +81,7 @@ static void add_tail(struct buf *out, const char *output) {
     if (!*output) {
         return;
     }
-    size_t len = strlen(output), from = len > MAX_OUTPUT ? len - MAX_OUTPUT : 0;
+    size_t from = tail_start(output, strlen(output), MAX_OUTPUT);
     const char *line = from ? text_next_line(output + from) : output;
     add_cut(out, "\n", *line ? line : output + from, MAX_OUTPUT);
 }

@@ -80,7 +80,7 @@ static void add_call(struct reading *g, size_t i) {
         add_step(g->steps, e->command ? STEP_RUN : STEP_OTHER, e->number);
     if (e->command) {
         step->text = clean_z(g, e->command);
-        step->options = e->text ? xstrdup(e->text) : NULL;
+        step->options = e->text ? lesson_clean(g->r, e->text, e->text_len) : NULL;
         command_read(&step->command, step->text);
         if (!edit_follows(g->trace, i)) {
             add_written(g, step);

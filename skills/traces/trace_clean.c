@@ -13,13 +13,32 @@ static size_t tail_start(const char *s, size_t len, size_t keep) {
     return at;
 }
 
+/* Half of a secret is not known for one: a text is cut at a blank, if there is one near. */
+static size_t blank_before(const char *s, size_t at, size_t near) {
+    for (size_t i = at; i > 0 && at - i < near; i--) {
+        if (isspace((unsigned char)s[i - 1])) {
+            return i;
+        }
+    }
+    return at;
+}
+
+static size_t blank_behind(const char *s, size_t at, size_t len, size_t near) {
+    for (size_t i = at; i < len && i - at < near; i++) {
+        if (isspace((unsigned char)s[i])) {
+            return i;
+        }
+    }
+    return at;
+}
+
 void clean_cut(struct buf *out, const char *s, size_t len, size_t max, size_t full) {
     if (len <= max) {
         buf_add(out, s, len);
         return;
     }
-    size_t head = text_cut(s, len, max / 3 * 2);
-    size_t tail = tail_start(s, len, max / 3);
+    size_t near = max / 8, head = blank_before(s, text_cut(s, len, max / 3 * 2), near);
+    size_t tail = blank_behind(s, tail_start(s, len, max / 3), len, near);
     size_t kept = head + (len - tail);
     buf_add(out, s, head);
     buf_addf(out, "\n[… %zu bytes left out …]\n", full > kept ? full - kept : 0);

@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/trace_words_table.h"
+#include "skills/traces/trace_clean.h"
 #include "skills/traces/trace_shell.h"
 
 #define MAX_OPTIONS 400u
@@ -226,8 +227,9 @@ static void set_input(struct trace_build *b, struct trace_event *e, const json_t
     autobuf text = BUF_INIT(4 * TRACE_MAX_RECORD);
     if (e && input && json_object_size(input) + json_array_size(input) > 0 &&
         json_write(&text, input) == 0) {
-        size_t len = text.len < MAX_INPUT_TEXT ? text.len : MAX_INPUT_TEXT;
-        build_set_text(b, e, text.data, len);
+        autobuf cut = BUF_INIT(2 * MAX_INPUT_TEXT);
+        clean_cut(&cut, text.data, text.len, MAX_INPUT_TEXT, text.len);
+        build_set_text(b, e, cut.data, cut.len);
         e->text_full = text.len;
     }
 }

@@ -285,6 +285,10 @@ def host_parts(d):
               "part %d of what happened, small enough for an agent: %d bytes" % (part + 1, len(order)))
         events += [int(n) for n in re.findall(r"(?m)^t1 e(\d+) ", order)]
         if part + 1 < count:
+            if not part:
+                early = d.generate(job=job, draft="I cannot.")["result"]["work_order"]
+                check("not a SKILL.md" in early["instructions"] and early.get("next_part") == 2 and "next part" in early["instructions"],
+                      "a draft that comes too early and is no good does not end the parts: %r" % early["instructions"])
             order = d.generate(job=job)["result"]["work_order"]["instructions"]
     check(count > 1 and events == sorted(set(events)) and events[0] == 1 and events[-1] > 780, "no event is in two parts, and none of the ends is missing")
     again = d.generate(job=job).get("error", {})

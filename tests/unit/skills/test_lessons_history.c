@@ -1,8 +1,10 @@
 /* What a teacher that can read is told of a session: what happened, in order, within a budget. */
 #include "tests/unit/skills/trace_maker.h"
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "skills/format/tokens.h"
+#include "skills/traces/redaction.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -130,4 +132,40 @@ Test(lessons_history, a_small_budget_is_spread_over_the_session) {
         cr_expect(quarters[i] >= 4, "%zu failures of quarter %zu", quarters[i], i);
     }
     finish(&m);
+}
+
+/* How a call was to be run is told, but not its secret, whose name is all that tells it. */
+Test(lessons_history, a_secret_among_the_options_is_not_told) {
+    struct maker m = {0};
+    struct lessons l;
+    struct redaction *r = redaction_new(NULL);
+    user(&m, "Deploy it.");
+    run(&m, "deploy --all", 1, "error: the host does not answer");
+    set_text(&m.trace.events[m.trace.count - 2], "mode=require_escalated password=hunter_sword_fish");
+    lessons_extract(&l, &m.trace, 1, r);
+    autojson *digest = lessons_digest(&l, 2000, 0, 1);
+    cr_expect(strstr(text_of(digest), "deploy --all with mode=require_escalated password=") != NULL);
+    cr_expect(strstr(text_of(digest), "hunter_sword_fish") == NULL, "%s", text_of(digest));
+    lessons_finish(&l);
+    redaction_free(r);
+    finish(&m);
+}
+
+/* Where the last bytes of an output begin inside a character, that character is left out. */
+Test(lessons_history, an_output_is_cut_between_characters) {
+    for (int lead = 0; lead < 3; lead++) {
+        struct maker m = {0};
+        autobuf output = BUF_INIT(4096);
+        buf_addf(&output, "error: it broke\n%.*s", lead, "xx");
+        for (int i = 0; i < 500; i++) {
+            buf_adds(&output, "\u6587");
+        }
+        buf_adds(&output, "\n"); /* no line begins behind it */
+        user(&m, "Build it.");
+        run(&m, "make", 2, output.data);
+        autojson *digest = tell(&m, 2000);
+        cr_expect(strstr(text_of(digest), "\u6587") != NULL);
+        cr_expect(strstr(text_of(digest), "\ufffd") == NULL, "%d: %s", lead, text_of(digest));
+        finish(&m);
+    }
 }

@@ -1,7 +1,8 @@
-/* Calls that stand in what an agent says, and SWE-agent's actions. */
+/* Calls that stand in what an agent says, SWE-agent's actions, and words that are cut. */
 #include "skills/traces/trace.h"
 #include "skills/traces/trace_shell.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <criterion/criterion.h>
@@ -188,6 +189,28 @@ Test(trace_words, a_harness_says_how_a_command_ended) {
         cr_expect(result->has_exit && result->exit == 2, "%zu", i);
         cr_expect(strncmp(result->text, cases[i].text, strlen(cases[i].text)) == 0, "%zu: %s", i,
                   result->text);
+        trace_finish(&t);
+    }
+}
+
+/* Half of a secret would not be known for one: what is too long is cut between two words. */
+Test(trace_words, a_long_text_is_cut_between_words) {
+    static const char word[] = "ghp_Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Qw8";
+    for (size_t lead = 1; lead < sizeof word; lead++) {
+        autobuf s = BUF_INIT(1u << 20);
+        struct trace t;
+        buf_addf(&s, "{\"messages\": [{\"role\": \"user\", \"content\": \"%.*s", (int)lead, word);
+        for (size_t i = 0; i < 4000; i++) {
+            buf_addf(&s, " %s", word);
+        }
+        buf_addf(&s, " %.*s\"}, {\"role\": \"assistant\", \"content\": \"Done.\"}]}", (int)lead, word);
+        cr_assert(trace_read_text(&t, "t", s.data, s.len, NULL) == 0);
+        const char *text = t.events[0].text, *gap = strstr(text, "\n[… ");
+        cr_assert(gap != NULL && t.events[0].text_len > TRACE_MAX_TEXT - 200);
+        const char *half = memrchr(text, 'g', (size_t)(gap - text)), *behind = strchr(gap + 1, '\n') + 1;
+        cr_expect(eq(int, strncmp(half, word, strlen(word)), 0), "%zu: %.60s", lead, half);
+        behind += strspn(behind, " ");
+        cr_expect(eq(int, strncmp(behind, word, strlen(word)), 0), "%zu: %.60s", lead, behind);
         trace_finish(&t);
     }
 }
