@@ -113,7 +113,7 @@ static const char *describe_crash(int signal, const siginfo_t *info,
     const struct host_free freeing = host_heap_freeing();
     if (freeing.function) {
         heap_findings_describe(&freeing, ret, room);
-        return freeing.why ? NULL : "invalid_free";
+        return freeing.why || freeing.lent ? NULL : "invalid_free";
     }
     if (fault && describe(address, ret, room)) {
         return code_of_access(address);

@@ -23,9 +23,10 @@ static const char *what_of(const struct host_free *f, char *ret, size_t room) {
                        "%zu byte%s behind it",
                        f->inside, f->inside == 1 ? "" : "s");
     } else {
-        return f->why ? f->why
-                      : "malloc did not give this pointer, it has been freed before, or "
-                        "the words around the block have been written over";
+        return f->why    ? f->why
+               : f->lent ? "glibc finds the host's heap damaged, not by this line: earlier code "
+                           "wrote outside of a block, or to one that had been freed"
+                         : "malloc did not give this pointer, or it has been freed before";
     }
     return ret;
 }

@@ -118,7 +118,7 @@ void *host_heap_calloc(size_t count, size_t bytes) {
 
 static _Noreturn void refuse(const char *function, const void *p, size_t inside,
                              const char *why) {
-    freeing = (struct host_free){function, p, why, inside, 0};
+    freeing = (struct host_free){.function = function, .address = p, .why = why, .inside = inside};
     if (watcher) {
         watcher(&freeing);
     }
@@ -204,8 +204,8 @@ void host_heap_free(void *p) {
             region_free("free", p);
         }
     } else if (p && !alone) {
-        freeing = (struct host_free){"free", p, NULL, 0, 0};
-        (void)large_block_drop(p);
+        freeing = (struct host_free){.function = "free", .address = p};
+        freeing.lent = large_block_drop(p) > 0;
         __libc_free(p);
         freeing.function = NULL;
     }
@@ -270,8 +270,9 @@ static void *block_move(void *p, size_t bytes) {
 }
 
 static void *libc_realloc(void *p, size_t bytes) {
-    freeing = (struct host_free){"realloc", p, NULL, 0, 0};
+    freeing = (struct host_free){.function = "realloc", .address = p};
     size_t had = large_block_drop(p);
+    freeing.lent = had > 0;
     void *to = __libc_realloc(p, bytes);
     freeing.function = NULL;
     if (!to && bytes && had) {

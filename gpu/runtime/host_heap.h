@@ -33,6 +33,7 @@ struct host_free {
     const char *function; /* NULL: none */
     const void *address;
     const char *why; /* NULL: not known, glibc has it */
+    bool lent; /* glibc had lent it: it is no wrong free, what glibc finds is older */
     size_t inside;   /* bytes behind a block's start */
     size_t most;     /* the block has at most so many, and more were written */
 };
