@@ -1,6 +1,7 @@
 /* A file of any format, read whole: its events keep what trace.h promises of them, and
  * commands end within their text. */
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/traces/lessons.h"
@@ -53,6 +54,18 @@ static void check_event(const struct trace *t, size_t i) {
     }
 }
 
+/* Each line of what a teacher is told is a step, set in beneath one, or the frame's own. */
+static void check_digest(const struct lessons *l) {
+    for (size_t part = 0; part < 2; part++) {
+        autojson *digest = lessons_digest(l, 600, part, 2);
+        const char *text = json_get_string(digest, "text", NULL);
+        check(text && text_is_utf8(text, strlen(text)));
+        for (const char *line = text; *line; line = text_next_line(line)) {
+            check(strchr("\n <#tT", *line) != NULL);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct trace t;
     struct err err = {0};
@@ -66,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     struct lessons lessons;
     lessons_extract(&lessons, &t, 1, NULL);
+    check_digest(&lessons);
     lessons_finish(&lessons);
     trace_finish(&t);
     return 0;
