@@ -14,9 +14,11 @@
 /* --- the end --- */
 
 static void free_generating(struct generating *g) {
+    generate_forget_host(g);
     generate_request_finish(&g->request);
     material_finish(&g->material);
     skill_draft_finish(&g->draft);
+    json_decref(g->told);
     json_decref(g->aside);
     json_decref(g->check);
     json_decref(g->base_check);
@@ -454,15 +456,28 @@ static void read_all(struct generating *g) {
     write_and_stage(g);
 }
 
-static void begin_writing(struct generating *g) {
-    if (g->keeps) {
-        after_staging(g);
+static void tell(struct generating *g) {
+    bool host = g->request.teacher == TEACHER_HOST;
+    g->told = g->request.trace_count
+                  ? teacher_told(&g->material.lessons, host ? GENERATE_PART_TOKENS : 0)
+                  : NULL;
+}
+
+static void ask_teacher(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
     } else if (g->request.teacher == TEACHER_HOST) {
         generate_ask_host(g, NULL);
-    } else if (g->request.teacher == TEACHER_MODEL) {
-        generate_ask_model(g, NULL);
     } else {
+        generate_ask_model(g, NULL);
+    }
+}
+
+static void begin_writing(struct generating *g) {
+    if (g->keeps || g->request.teacher == TEACHER_BUILTIN) {
         after_staging(g);
+    } else {
+        generate_on_thread(g, tell, ask_teacher);
     }
 }
 
@@ -549,7 +564,9 @@ void generate_begin(struct generating *g) {
     }
     read_budget(g);
     call_on_cancel(g->call, on_cancel, g);
-    if (g->request.link_count) {
+    if (g->request.teacher == TEACHER_HOST && generate_enter_host(g) < 0) {
+        generate_end(g);
+    } else if (g->request.link_count) {
         generate_fetch(g);
     } else {
         generate_read(g);

@@ -16,6 +16,7 @@
 
 #define GENERATE_ROUNDS 3u
 #define GENERATE_DRAWS 100u /* of kept drafts that cannot be used */
+#define GENERATE_PART_TOKENS 8000u /* of an order: agents cut a tool's answer at about 10,000 tokens */
 
 /* The stages that progress reports. */
 enum generate_stage {
@@ -69,7 +70,8 @@ struct generating {
     char *answer;              /* the last draft as received, for the next question */
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
-    size_t part;     /* of what happened: index of the one in the last order … */
+    json_t *told;    /* teacher_told; NULL: no trace was given */
+    size_t part;     /* index of the one in the last order … */
     bool more_parts; /* … behind which others come */
     unsigned draws; /* times that all of these were kept answers, and of no use */
     bool cancelled;
@@ -86,7 +88,7 @@ struct generating {
     enum call_fault fault; /* for err, with the next two, if reason is set */
     char *reason, *hint;
     json_t *refused; /* findings that prevent saving */
-    struct generating *next_waiting;
+    struct generating *next_hosted;
 };
 
 /* job on a thread of the pool, then next on the loop. A cancellation may skip job: next
@@ -159,7 +161,9 @@ void generate_save(struct generating *g);
 /* --- the host's part (generate_host.c) --- */
 /* Asks for a draft; problem: the error in the last one, or NULL. */
 void generate_ask_host(struct generating *g, const char *problem);
-void generate_forget_host(struct generating *g);
+/* One more job whose caller is to write; -1: generate_fail was called, they are too many. */
+int generate_enter_host(struct generating *g);
+void generate_forget_host(struct generating *g); /* no draft is taken for it any more */
 /* {job, draft} */
 void generate_give_draft(struct call *call, const json_t *params);
 /* Asks for tests only, for an accepted draft; problem as above. */

@@ -5,24 +5,21 @@
 #include "skills/generation/draft_text.h"
 #include "skills/generation/generation.h"
 
-#define PART_TOKENS 8000u /* of an order: agents cut a tool's answer at about 10,000 tokens */
 #define DOCUMENT_TOKENS 8000u
 #define MAX_ORDER (512u << 10)
 
-static struct generating *waiting; /* single-threaded: the loop's */
+#define MAX_HOSTED 16u /* jobs at once: each keeps what happened in its sessions */
+
+/* Those whose teacher is a calling agent, the latest to get an order first; the loop's. */
+static struct generating *hosted;
 
 /* --- the order --- */
 
-/* In how many orders the agent is told what happened. */
-static size_t count_parts(const struct teacher_material *m) {
-    size_t tokens = m->lessons ? teacher_digest_tokens(m) : 0;
-    return tokens ? (tokens + PART_TOKENS - 1) / PART_TOKENS : 1;
-}
-
 static void add_part(struct buf *text, struct teacher_material *m) {
-    if (m->parts > 1) {
-        buf_addf(text, "This is part %zu of %zu of what happened. ", m->part + 1, m->parts);
-        buf_adds(text, m->part + 1 < m->parts
+    size_t parts = json_array_size(m->told);
+    if (parts > 1) {
+        buf_addf(text, "This is part %zu of %zu of what happened. ", m->part + 1, parts);
+        buf_adds(text, m->part + 1 < parts
                            ? "Note what is worth telling and what proves or refutes it; then call again "
                              "with the job alone for the next part. Write after the last one.\n"
                            : "It is the last one: now write.\n");
@@ -51,8 +48,7 @@ static json_t *make_order(struct generating *g, const char *job, const char *pro
     autobuf text = BUF_INIT(MAX_ORDER);
     material.document_tokens = DOCUMENT_TOKENS;
     material.part = g->part;
-    material.parts = count_parts(&material);
-    g->more_parts = material.part + 1 < material.parts;
+    g->more_parts = material.part + 1 < json_array_size(material.told);
     if (problem) {
         buf_addf(&text,
                  "The draft cannot be saved yet: %s\nFix that and give the whole document "
@@ -89,12 +85,40 @@ static json_t *make_tests_order(const char *job, const char *problem, size_t cou
 /* --- waiting --- */
 
 void generate_forget_host(struct generating *g) {
-    for (struct generating **at = &waiting; *at; at = &(*at)->next_waiting) {
+    for (struct generating **at = &hosted; *at; at = &(*at)->next_hosted) {
         if (*at == g) {
-            *at = g->next_waiting;
+            *at = g->next_hosted;
             return;
         }
     }
+}
+
+static void remember(struct generating *g) {
+    g->next_hosted = hosted;
+    hosted = g;
+}
+
+static bool waits(const struct generating *g) {
+    return call_state(g->call) == CALL_INPUT_REQUIRED;
+}
+
+int generate_enter_host(struct generating *g) {
+    const struct generating *longest = NULL;
+    size_t count = 0;
+    for (const struct generating *one = hosted; one; one = one->next_hosted) {
+        longest = waits(one) ? one : longest;
+        count++;
+    }
+    if (count < MAX_HOSTED) {
+        remember(g);
+        return 0;
+    }
+    autofree char *hint =
+        longest ? xasprintf("give job %s its draft or end it with job/cancel: it has waited longest",
+                            call_keep(longest->call))
+                : xstrdup("start it again when one of them has its order");
+    return generate_fail(g, CALL_REFUSED, "too_many_jobs", hint,
+                         "%u jobs wait for drafts of their callers, and no more may", MAX_HOSTED);
 }
 
 static void take_tests(struct generating *g, const json_t *input) {
@@ -104,8 +128,8 @@ static void take_tests(struct generating *g, const json_t *input) {
 }
 
 static void wait(struct generating *g, json_t *order, call_resumed *resumed) {
-    g->next_waiting = waiting;
-    waiting = g;
+    generate_forget_host(g);
+    remember(g);
     call_require_input(g->call, order, resumed, g);
 }
 
@@ -116,7 +140,6 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     const struct generate_request *r = &g->request;
     const char *name = r->folder_name ? r->folder_name : r->name;
     struct err err = {0};
-    generate_forget_host(g);
     if (!draft && g->more_parts) {
         g->part++;
         wait(g, make_order(g, call_keep(g->call), NULL), on_draft);
@@ -143,7 +166,6 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
 static void on_tests(struct call *call, const json_t *input, void *data) {
     (void)call;
     struct generating *g = data;
-    generate_forget_host(g);
     take_tests(g, input);
     generate_test_given(g);
 }
@@ -223,9 +245,9 @@ static void giving_cancelled(struct call *call, void *data) {
 
 void generate_give_draft(struct call *call, const json_t *params) {
     const char *id = json_get_string(params, "job", "");
-    struct generating *g = waiting;
-    while (g && strcmp(call_keep(g->call), id) != 0) {
-        g = g->next_waiting;
+    struct generating *g = hosted;
+    while (g && !(waits(g) && strcmp(call_keep(g->call), id) == 0)) {
+        g = g->next_hosted;
     }
     if (!g) {
         call_fail(

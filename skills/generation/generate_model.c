@@ -92,7 +92,7 @@ struct teacher_material generate_teacher_material(const struct generating *g) {
         .name = m->name,
         .examples = m->examples,
         .documents = m->documents,
-        .lessons = g->request.trace_count ? &m->lessons : NULL,
+        .told = g->told,
         .base = m->base_text,
         .base_files = m->base_files,
     };

@@ -87,14 +87,14 @@ static void add_base(struct buf *out, const struct teacher_material *m) {
     }
 }
 
-size_t teacher_digest_tokens(const struct teacher_material *m) {
-    return lessons_digest_tokens(m->lessons, TEACHER_LEAST_DIGEST, TEACHER_DIGEST_TOKENS);
+json_t *teacher_told(const struct lessons *l, size_t part_tokens) {
+    size_t tokens = lessons_digest_tokens(l, TEACHER_LEAST_DIGEST, TEACHER_DIGEST_TOKENS);
+    autojson *digest = lessons_digest(l, tokens, part_tokens ? (tokens + part_tokens - 1) / part_tokens : 1);
+    return json_incref(json_object_get(digest, "parts"));
 }
 
 void teacher_tell_part(struct buf *out, const struct teacher_material *m) {
-    autojson *digest = lessons_digest(m->lessons, teacher_digest_tokens(m), m->part,
-                                      m->parts ? m->parts : 1);
-    buf_adds(out, json_get_string(digest, "text", ""));
+    buf_adds(out, json_string_value(json_array_get(m->told, m->part)));
 }
 
 void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
@@ -112,7 +112,7 @@ void teacher_tell_material(struct buf *out, const struct teacher_material *m) {
     }
     add_documents(out, m);
     add_base(out, m);
-    if (m->lessons) {
+    if (m->told) {
         buf_adds(out, traces_text);
         teacher_tell_part(out, m);
     }

@@ -18,11 +18,11 @@ struct teacher_material {
     const char *name;              /* the required name of the skill, or NULL */
     const json_t *examples;        /* texts, or NULL */
     const json_t *documents;       /* {name: text}, or NULL */
-    const struct lessons *lessons; /* NULL: no trace was given */
+    const json_t *told;            /* the parts of teacher_told; NULL: no trace was given */
     const char *base;              /* SKILL.md of the skill that is improved, or NULL */
     const json_t *base_files;      /* names of its other files, or NULL */
     size_t document_tokens; /* 0: the above */
-    size_t part, parts; /* of the digest, from 0; parts 0: all of it at once */
+    size_t part; /* of them, from 0 */
 };
 
 /* Text between "<<<KIND-DATA-<digest>" and "KIND-DATA-<digest>>>"; name (or NULL) is its
@@ -41,9 +41,11 @@ extern const char *const teacher_host_order, *const teacher_host_data;
 void teacher_ask_draft(struct buf *out, const struct teacher_material *m);
 /* The material alone. */
 void teacher_tell_material(struct buf *out, const struct teacher_material *m);
-/* Of the traces alone: a part of their digest, which has so many tokens in all. */
+/* Of the traces alone: the part. */
 void teacher_tell_part(struct buf *out, const struct teacher_material *m);
-size_t teacher_digest_tokens(const struct teacher_material *m);
+/* What the teacher is told of the traces, in parts of at most so many tokens (0: in one). For a
+ * thread (lessons_digest). New reference: an array. */
+json_t *teacher_told(const struct lessons *l, size_t part_tokens);
 /* What was wrong with the last answer. */
 void teacher_ask_repair(struct buf *out, const char *problem);
 

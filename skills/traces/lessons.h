@@ -127,9 +127,9 @@ bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned even
 /* The tokens (tokens.h) that hold all of the history that tells much, with the rest of the
  * digest; from least to most. */
 size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most);
-/* A text for a teacher, within a budget of tokens: final files 12 %, versions 5 %, all the rest
+/* Texts for a teacher, within a budget of tokens: final files 12 %, versions 5 %, all the rest
  * for the history of the sessions, in which what tells least is left out first. Each line has
- * its evidence: "t1 e17". Of so many parts it is the one with this index. It is wrapped as data
- * between markers that the text itself cannot contain. New reference: {"text", "tokens",
- * "left_out": of all parts}. */
-json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t part, size_t parts);
+ * its evidence: "t1 e17". Each of so many parts is wrapped as data between markers that the
+ * text itself cannot contain. For a thread: it may take a second. New reference: {"parts":
+ * [text], "tokens", "left_out"}. */
+json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts);

@@ -94,8 +94,10 @@ size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most)
     return needs < (double)least ? least : needs > (double)most ? most : (size_t)needs;
 }
 
-json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t part, size_t parts) {
-    autobuf body = BUF_INIT(MAX_TEXT), text = BUF_INIT(MAX_TEXT);
+json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
+    autobuf body = BUF_INIT(MAX_TEXT);
+    json_t *texts = json_array();
+    size_t told = 0;
     struct share files = {.title = "\n## Final files\n", .text = BUF_INIT(MAX_TEXT),
                          .left = (size_t)(FILES_SHARE * (double)tokens)};
     struct share versions = {.title = "\n## Versions\n", .text = BUF_INIT(MAX_TEXT),
@@ -108,11 +110,15 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t part, size
     size_t left_out = lessons_write_history(&body, l, tokens > used ? tokens - used : 0);
     buf_add(&body, files.text.data, files.text.len);
     buf_add(&body, versions.text.data, versions.text.len);
-    wrap(&text, &body, part, parts);
+    for (size_t part = 0; part < parts; part++) {
+        autobuf text = BUF_INIT(MAX_TEXT);
+        wrap(&text, &body, part, parts);
+        told += tokens_estimate(text.data, text.len);
+        json_array_append_new(texts, json_clean(text.data, text.len));
+    }
     buf_finish(&files.text);
     buf_finish(&versions.text);
     left_out += files.left_out + versions.left_out;
-    return json_pack("{s:o,s:I,s:I}", "text", json_clean(text.data, text.len), "tokens",
-                     (json_int_t)tokens_estimate(text.data, text.len), "left_out",
+    return json_pack("{s:o,s:I,s:I}", "parts", texts, "tokens", (json_int_t)told, "left_out",
                      (json_int_t)left_out);
 }

@@ -11,6 +11,7 @@
 
 #define MAX_STEPS 12000u /* of all traces; behind them only what tells most */
 #define MAX_ALL 40000u
+#define MAX_KEPT (8u << 20) /* bytes of all: a job keeps them while it waits for a draft */
 #define MAX_TEXT (16u << 10)
 #define MAX_COMMAND 600u
 #define MAX_LINE 240u /* of an error */
@@ -24,6 +25,9 @@
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
+
+/* Bytes of a step's text that are told: first of what tells most, then more of it. */
+static const size_t lengths[] = {160, 480, MAX_TEXT};
 
 /* How much a step tells. */
 enum weight { LOOK, ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL };
@@ -274,6 +278,26 @@ static void order(struct session_history *h, size_t from) {
     }
 }
 
+static size_t bytes_of(const struct session_history *h) {
+    size_t bytes = 0;
+    list_each(i, one, h->list, h->count) {
+        bytes += strlen(one->text);
+    }
+    return bytes;
+}
+
+/* Where they are many, less of each is kept: no budget tells nearly as much. */
+static void shorten(struct session_history *h) {
+    for (size_t max = MAX_TURN / 2; bytes_of(h) > MAX_KEPT && max > lengths[0]; max /= 2) {
+        for (size_t i = 0; i < h->count; i++) {
+            struct buf text = BUF_INIT(MAX_TEXT);
+            add_excerpt(&text, h->list[i].text, max);
+            free(h->list[i].text);
+            h->list[i].text = buf_detach(&text);
+        }
+    }
+}
+
 void lessons_find_history(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
     autojson *seen = json_object();
     size_t from = l->history.count;
@@ -282,6 +306,7 @@ void lessons_find_history(struct lessons *l, const struct steps *s, const struct
         tell_step(l, &w, i);
     }
     order(&l->history, from);
+    shorten(&l->history);
 }
 
 /* --- what a budget has room for --- */
@@ -301,9 +326,6 @@ struct choice {
     size_t *kept; /* bytes of each step's text that are told */
     size_t left;  /* tokens */
 };
-
-/* Bytes of a step's text that are told: first of what tells most, then more of it. */
-static const size_t lengths[] = {160, 480, MAX_TEXT};
 
 void lessons_add_set_in(struct buf *out, const char *text) {
     for (const char *line = text; *line; line = text_next_line(line)) {

@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/trace_words_table.h"
+#include "skills/traces/redaction_secrets.h"
 #include "skills/traces/trace_clean.h"
 #include "skills/traces/trace_shell.h"
 
@@ -243,7 +244,7 @@ static void name_file(struct trace_build *b, size_t index) {
 }
 
 /* How it was to be run, besides the command's text: "sandbox_permissions=require_escalated".
- * Sentences and numbers are not; nor what only sends it to the background. */
+ * Sentences, numbers and secrets are not; nor what only sends it to the background. */
 static void set_options(struct trace_build *b, struct trace_event *e, const json_t *input) {
     autobuf out = BUF_INIT(MAX_OPTIONS);
     const char *key;
@@ -252,7 +253,7 @@ static void set_options(struct trace_build *b, struct trace_event *e, const json
         const char *word = json_is_true(value) ? "true" : json_string_value(value);
         bool named = word && (json_is_true(value) || strchr(word, '_')) &&
                      strspn(word, OPTION_LETTERS) == strlen(word);
-        if (named && !strstr(key, "background")) {
+        if (named && !strstr(key, "background") && !secret_naming(key, strlen(key))) {
             buf_addf(&out, "%s%s=%s", out.len ? " " : "", key, word);
         }
     }

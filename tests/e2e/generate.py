@@ -17,28 +17,35 @@ GOOD = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make ch
 
 
 class Daemon:
-    def __init__(self, program):
+    def __init__(self, program, **env):
         self.dir = scratch.folder("generate-")
         self.work = self.dir + "/work"
         os.makedirs(self.work)
         for name in os.listdir(TRACES):
             shutil.copy(os.path.join(TRACES, name), self.work)
         env = dict(os.environ, HOME=self.dir + "/home", XDG_STATE_HOME=self.dir + "/state",
-                   XDG_CONFIG_HOME=self.dir + "/config", XDG_CACHE_HOME=self.dir + "/cache")
+                   XDG_CONFIG_HOME=self.dir + "/config", XDG_CACHE_HOME=self.dir + "/cache", **env)
         os.makedirs(self.dir + "/home")
         self.log = open(self.dir + "/log", "w+")
         self.process = subprocess.Popen([os.path.abspath(program), "--root", self.work], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log, cwd=self.work, env=env, text=True)
         self.last = 0
 
-    def call(self, method, **params):
+    def send(self, method, **params):
         self.last += 1
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}) + "\n")
         self.process.stdin.flush()
+        return self.last
+
+    def receive(self, *numbers):
+        """The first answer to one of them."""
         while True:
             message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.last:
+            if message.get("id") in numbers:
                 return message
+
+    def call(self, method, **params):
+        return self.receive(self.send(method, **params))
 
     def generate(self, **params):
         return self.call("skill/generate", wait=True, **params)
@@ -297,6 +304,37 @@ def host_parts(d):
     check(saved.get("outcome") == "saved", "and it is saved")
 
 
+def host_order_waits_its_turn(program):
+    """With one thread: what waits for it is answered before the parts of a long order are made."""
+    d = Daemon(program, UV_THREADPOOL_SIZE="1")
+    long_session(d.work + "/long.jsonl", 4000)
+    job = d.call("skill/generate", traces=["long.jsonl"], teacher="host", name="long-order")["result"]["job"]
+    while d.call("job/status", job=job)["result"]["progress"].get("message") != "reading":
+        pass
+    asked = d.send("skill/check", text=GOOD)
+    order = d.send("job/status", job=job, wait_s=45)
+    first = d.receive(asked, order)
+    second = d.receive(asked, order)
+    check((first["id"], second["id"]) == (asked, order) and first["result"]["ok"] and second["result"]["state"] == "input_required",
+          "another call is answered while the parts of an order are made")
+    check(d.close() == 0, "and the daemon ends well")
+
+
+def host_many(d):
+    def start(i):
+        return d.generate(task="Explain the zip tests.", teacher="host", name="many-%d" % i)
+    jobs = [start(i)["result"]["job"] for i in range(16)]
+    d.generate(job=jobs[0], draft="no draft")  # asked again: it waits since now
+    refused = start(16).get("error", {})
+    check("16 jobs wait" in refused.get("message", "") and refused["data"]["reason"] == "too_many_jobs" and jobs[1] in refused["data"]["hint"],
+          "as many jobs as may wait for drafts, and which has waited longest: %s" % refused)
+    d.call("job/cancel", job=jobs[1])
+    started = start(17)
+    check("result" in started, "where one was ended, another begins")
+    for job in jobs + [started["result"]["job"]]:
+        d.call("job/cancel", job=job)
+
+
 def host_tests(d):
     def test(i, expected="word-%d-x"):
         return {"input": "What is the word of number %d? Answer with it alone." % i,
@@ -355,6 +393,8 @@ def main():
     more(d)
     host(d)
     host_parts(d)
+    host_order_waits_its_turn(sys.argv[1])
+    host_many(d)
     host_tests(d)
     check(d.close() == 0, "the daemon ends well")
     print("1..%d" % done)

@@ -56,9 +56,10 @@ static void check_event(const struct trace *t, size_t i) {
 
 /* Each line of what a teacher is told is a step, set in beneath one, or the frame's own. */
 static void check_digest(const struct lessons *l) {
-    for (size_t part = 0; part < 2; part++) {
-        autojson *digest = lessons_digest(l, 600, part, 2);
-        const char *text = json_get_string(digest, "text", NULL);
+    autojson *digest = lessons_digest(l, 600, 2);
+    check(json_array_size(json_object_get(digest, "parts")) == 2);
+    json_each(json_object_get(digest, "parts"), part, one) {
+        const char *text = json_string_value(one);
         check(text && text_is_utf8(text, strlen(text)));
         for (const char *line = text; *line; line = text_next_line(line)) {
             check(strchr("\n <#tT", *line) != NULL);

@@ -411,8 +411,8 @@ Test(lessons, the_digest_keeps_to_its_budget_and_cites) {
     }
     learn(&l, &m);
     cr_expect(eq(sz, l.fixes.count, 30));
-    autojson *digest = lessons_digest(&l, 800, 0, 1);
-    const char *text = json_get_string(digest, "text", "");
+    autojson *digest = lessons_digest(&l, 800, 1);
+    const char *text = json_string_value(json_array_get(json_object_get(digest, "parts"), 0));
     cr_expect(json_get_integer(digest, "tokens", 0) <= 800 + 80);
     cr_expect(json_get_integer(digest, "left_out", 0) > 5);
     cr_expect(strstr(text, "\nt1 e1 person") != NULL);

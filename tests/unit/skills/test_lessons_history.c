@@ -12,13 +12,13 @@
 static json_t *tell(struct maker *m, size_t tokens) {
     struct lessons l;
     learn(&l, m);
-    json_t *digest = lessons_digest(&l, tokens, 0, 1);
+    json_t *digest = lessons_digest(&l, tokens, 1);
     lessons_finish(&l);
     return digest;
 }
 
 static const char *text_of(const json_t *digest) {
-    return json_string_value(json_object_get(digest, "text"));
+    return json_string_value(json_array_get(json_object_get(digest, "parts"), 0));
 }
 
 /* Each part stands behind the one before it. */
@@ -143,11 +143,37 @@ Test(lessons_history, a_secret_among_the_options_is_not_told) {
     run(&m, "deploy --all", 1, "error: the host does not answer");
     set_text(&m.trace.events[m.trace.count - 2], "mode=require_escalated password=hunter_sword_fish");
     lessons_extract(&l, &m.trace, 1, r);
-    autojson *digest = lessons_digest(&l, 2000, 0, 1);
+    autojson *digest = lessons_digest(&l, 2000, 1);
     cr_expect(strstr(text_of(digest), "deploy --all with mode=require_escalated password=") != NULL);
     cr_expect(strstr(text_of(digest), "hunter_sword_fish") == NULL, "%s", text_of(digest));
     lessons_finish(&l);
     redaction_free(r);
+    finish(&m);
+}
+
+/* A job keeps the history while it waits for a draft: of more steps less of each, but of all. */
+Test(lessons_history, a_long_history_is_kept_in_short) {
+    struct maker m = {0};
+    struct lessons l;
+    size_t kept = 0;
+    for (int i = 0; i < 6000; i++) {
+        autobuf words = BUF_INIT(4096);
+        buf_addf(&words, "Number %d first. ", i);
+        while (words.len < 2900) {
+            buf_addf(&words, "word%d ", i);
+        }
+        buf_addf(&words, "and %d last.", i);
+        user(&m, words.data);
+    }
+    learn(&l, &m);
+    cr_assert(eq(sz, l.history.count, 6000));
+    for (size_t i = 0; i < l.history.count; i++) {
+        autofree char *end = xasprintf("and %zu last.", i);
+        kept += strlen(l.history.list[i].text);
+        cr_assert(strstr(l.history.list[i].text, end) != NULL, "%s", l.history.list[i].text);
+    }
+    cr_expect(le(sz, kept, 8u << 20));
+    lessons_finish(&l);
     finish(&m);
 }
 

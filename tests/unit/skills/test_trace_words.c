@@ -214,3 +214,20 @@ Test(trace_words, a_long_text_is_cut_between_words) {
         trace_finish(&t);
     }
 }
+
+/* How a call was to be run is told; what its name says is secret is not, whatever it looks like. */
+Test(trace_words, options_that_are_named_as_secrets_are_left_out) {
+    static const char s[] =
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"Ship it.\"},"
+        "{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{\"id\": \"a\", \"type\": \"function\", "
+        "\"function\": {\"name\": \"bash\", \"arguments\": \"{\\\"command\\\": \\\"ship\\\", "
+        "\\\"api_key\\\": \\\"purple_monkey_dish\\\", \\\"password\\\": \\\"sword_fish\\\", "
+        "\\\"mode\\\": \\\"as_root\\\"}\"}}]},"
+        "{\"role\": \"tool\", \"tool_call_id\": \"a\", \"content\": \"done\"}]}";
+    struct trace t;
+    struct err err = {0};
+    cr_assert(trace_read_text(&t, "t", s, strlen(s), &err) == 0, "%s", err.msg);
+    cr_assert(eq(sz, t.count, 3));
+    cr_expect(eq(str, t.events[1].text, "mode=as_root"));
+    trace_finish(&t);
+}
