@@ -1,6 +1,5 @@
 #include "gpu/runtime/advice.h"
 
-#include "gpu/runtime/api.h"
 #include "gpu/runtime/driver_api.h"
 
 enum { PLACE_NONE, PLACE_DEVICE, PLACE_HOST, PLACE_LAST = 4 };
@@ -229,6 +228,7 @@ static uint64_t location_of(int device) {
     return location;
 }
 
+/* As cuda.h of CUDA 12 declares them: with a device's number, or -1 for the host. */
 EXPORT int cuMemPrefetchAsync(const void *address, size_t bytes, int device,
                               struct stream *s) {
     return cudaMemPrefetchAsync(address, bytes, location_of(device), 0, s);

@@ -1,5 +1,4 @@
 /* driver: devices, contexts, errors and addresses of functions of CUDA's driver. */
-#include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/driver_api.h"
 

@@ -1,6 +1,5 @@
 /* driver_copies: the driver's descriptions of copies, arrays, textures, launches and graph
  * nodes that differ from the runtime's. */
-#include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
 #include "gpu/runtime/driver_api.h"
 #include "gpu/runtime/graph.h"

@@ -1,5 +1,4 @@
 /* driver_memory: copies and fills of CUDA's driver, and tensor maps. */
-#include "gpu/runtime/api.h"
 #include "gpu/runtime/driver_api.h"
 #include "gpu/runtime/tensor_maps.h"
 

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "gpu/runtime/api.h"
 #include "gpu/runtime/driver_api.h"
 
 #define MAX_IMAGE (64u << 20)
@@ -192,6 +191,7 @@ EXPORT int cuFuncGetAttribute(int *ret, int attribute, const void *function) {
     RETURN(attribute_get(ret, attribute, function));
 }
 
+/* A library is a module, and a kernel of it a function. */
 EXPORT int cuKernelGetFunction(const void **ret, const void *kernel) {
     NEED(ret && kernel);
     *ret = kernel;
