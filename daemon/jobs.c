@@ -301,6 +301,24 @@ struct row {
     bool abandoned; /* its daemon is gone, and could not say so */
 };
 
+/* An order is answered by the daemon that gave it alone: another one says who waits, or
+ * that nobody does. */
+static void tell_end(json_t *status, const char *state, int pid) {
+    bool order = json_object_del(status, "work_order") == 0;
+    if (strcmp(state, "interrupted") == 0) {
+        json_object_set_new(
+            status, "error",
+            json_pack("{s:s,s:{s:s,s:s}}", "message",
+                      order ? "the daemon that waited for the answer to its order has ended: none is taken"
+                            : "the daemon that ran it ended before it was done",
+                      "data", "reason", "interrupted", "hint", "start it again"));
+    } else if (order) {
+        autofree char *who = xasprintf("the daemon with process id %d waits for the answer to its order; "
+                                       "only its own client can give it", pid);
+        json_object_set_new(json_object_get(status, "progress"), "message", json_string(who));
+    }
+}
+
 static int read_row(sqlite3_stmt *stmt, void *data) {
     struct row *row = data;
     const char *state = db_text(stmt, 1);
@@ -312,6 +330,7 @@ static int read_row(sqlite3_stmt *stmt, void *data) {
                     sqlite3_column_double(stmt, 2), sqlite3_column_double(stmt, 3),
                     told ? db_text(stmt, 4) : NULL, outcome),
         db_text(stmt, 8), db_text(stmt, 9), db_text(stmt, 10));
+    tell_end(row->status, row->abandoned ? "interrupted" : state, sqlite3_column_int(stmt, 6));
     return 1;
 }
 

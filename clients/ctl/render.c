@@ -173,6 +173,28 @@ static void render_jobs(const struct terminal *t, const json_t *result) {
     }
 }
 
+static const char job_words[] =
+    "[" BOLD "{operation}" END ": |job {job}: ][{?state=failed}" RED "|{?state=interrupted}" RED
+    "|{?state=succeeded}" GREEN "|{?state=input_required}" YELLOW "]"
+    "[{?state=input_required}waits for an answer|{state|?}]" END "[" DIM " ({job}, started {created#minute} UTC)]\n"
+    "[{?state=running}\t[{progress.done%.6g} of {progress.total%.6g}{?progress.total}]"
+    "[{?progress.total}{?progress.message}: ][{progress.message}]\n"
+    "|{?state=input_required}\t[{work_order.instructions}|{progress.message|}]\n]"
+    "[" RED "error: " END "\t{error.message}\n][" BLUE "hint: " END "\t{error.data.hint}\n]";
+
+/* A job's state and what came of it, as its own command would have shown it. */
+static void render_job(const struct terminal *t, const json_t *result) {
+    const char *operation = json_get_string(result, "operation", "");
+    terminal_words(t, 0, job_words, result);
+    if (json_object_get(result, "result")) {
+        putchar('\n');
+        render_result(t, operation, NULL, json_object_get(result, "result"), NULL);
+    } else if (json_object_get(result, "partial")) {
+        puts("\nso far");
+        render_value(t, json_object_get(result, "partial"));
+    }
+}
+
 /* Whether `kernel validate FILE` may read a folder without naming it. */
 static bool is_within_reach(const char *folder, const char *file) {
     autofree char *whole = realpath(folder, NULL), *here = realpath(".", NULL);
@@ -246,6 +268,7 @@ static const struct {
     void (*render)(const struct terminal *t, const json_t *result);
 } renderers[] = {
     {"daemon/status", render_status},      {"job/list", render_jobs},
+    {"job/status", render_job},            {"job/cancel", render_job},
     {"run/list", render_run_list},         {"run/show", render_run},
     {"run/marks", render_preference},      {"skill/evaluate", render_evaluation},
     {"skill/trigger", render_trigger},     {"skill/find", render_found},

@@ -40,10 +40,7 @@ static bool is_terminal(const char *status) {
     return strcmp(status, "working") != 0 && strcmp(status, "input_required") != 0;
 }
 
-static const char *status_message(const json_t *job, const char *state) {
-    if (strcmp(state, "interrupted") == 0) {
-        return "The process that ran it ended before it was done.";
-    }
+static const char *status_message(const json_t *job) {
     const json_t *error = json_object_get(job, "error");
     return json_get_string(error ? error : json_object_get(job, "progress"), "message",
                            NULL);
@@ -54,7 +51,7 @@ static json_t *task_json(const json_t *job, const char *id, enum mcp_era era) {
     char now[25];
     clock_iso8601(now);
     const char *state = json_get_string(job, "state", "");
-    const char *message = status_message(job, state);
+    const char *message = status_message(job);
     return json_pack(
         "{s:s,s:s,s:s,s:s,s:n,s:i,s:s*}", "taskId", id, "status", task_status(state, era),
         "createdAt", json_get_string(job, "created", now), "lastUpdatedAt",

@@ -323,6 +323,19 @@ def past_evaluations_are_a_table_and_a_report(room):
     same(room.run("runs")[1], "no evaluations on record\n")
 
 
+def a_job_is_shown_to_a_person(room):
+    """A started command's job: its state in words, and what came of it as the command itself shows it."""
+    code, out, err = room.run("skill", "generate", "--task", "Explain the zip tests.", "--teacher", "host")
+    same((code, err), (1, ""))
+    job = json.loads(room.run("jobs", "--json")[1])["jobs"][0]["job"]
+    code, out, err = room.run("job", "status", job)
+    same((code, err), (0, ""))
+    holds(out, r"\Askill/generate: interrupted \(%s, started [0-9-]+ [0-9:]+ UTC\)\nerror: the daemon that waited .* has ended: none is taken\n"
+          r"hint: start it again\n\Z" % job)
+    code, out, err = room.run("job", "cancel", job)
+    same((code, out, err), (0, "job %s: interrupted\n" % job, ""))
+
+
 def on_terminal(room, width, *words):
     """The lines on a terminal of so many columns, without colours."""
     ours, theirs = pty.openpty()
@@ -428,7 +441,7 @@ TESTS = [help_of_every_command, help_says_what_schemas_know, a_group_lists_its_c
          a_checked_skill_has_findings_at_their_lines, no_line_is_quoted_from_outside_a_skill,
          installing_says_the_outcome_for_each_agent, past_evaluations_are_a_table_and_a_report,
          a_refused_installs_path_is_whole, tables_fit_the_terminal, a_daemon_started_by_hand_says_what_it_is,
-         all_tools_together_are_short]
+         a_job_is_shown_to_a_person, all_tools_together_are_short]
 
 
 if __name__ == "__main__":

@@ -222,6 +222,48 @@ Test(jobs, a_daemon_that_ends_interrupts_what_it_ran) {
     jobs_free(jobs);
 }
 
+static void on_input(struct call *call, const json_t *input, void *data) {
+    (void)call;
+    (void)input;
+    (void)data;
+}
+
+/* An order that nobody takes an answer to is no order; while its daemon lives, another says so. */
+Test(jobs, an_order_is_its_own_daemons) {
+    char id[33], running[33];
+    json_t *status;
+    struct jobs *jobs = jobs_new(path);
+    struct call *call = start_kept(id), *other = start_kept(running);
+    call_require_input(call, json_pack("{s:s}", "instructions", "Write it."), on_input, NULL);
+    cr_assert_str_eq(state_of(jobs, id, &status), "input_required");
+    cr_assert_not_null(json_object_get(status, "work_order"));
+    json_decref(status);
+    struct jobs *second = jobs_new(path);
+    cr_assert_str_eq(state_of(second, id, &status), "input_required");
+    cr_assert_null(json_object_get(status, "work_order"));
+    autofree char *pid = xasprintf("process id %d waits", getpid());
+    cr_assert_not_null(strstr(json_get_string(json_object_get(status, "progress"), "message", ""), pid));
+    json_decref(status);
+    jobs_free(second);
+    jobs_free(jobs);
+    jobs = jobs_new(path);
+    cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
+    cr_assert_null(json_object_get(status, "work_order"));
+    const json_t *error = json_object_get(status, "error");
+    cr_assert_not_null(strstr(json_get_string(error, "message", ""), "waited for the answer to its order has ended"));
+    cr_assert_str_eq(json_get_string(json_object_get(error, "data"), "reason", ""), "interrupted");
+    json_decref(status);
+    cr_assert_str_eq(state_of(jobs, running, &status), "interrupted");
+    cr_assert_not_null(strstr(json_get_string(json_object_get(status, "error"), "message", ""), "ended before it was done"));
+    json_decref(status);
+    call_stopped(call);
+    call_stopped(other);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    call_unref(call);
+    call_unref(other);
+    jobs_free(jobs);
+}
+
 Test(jobs, without_a_place_to_write_jobs_live_in_memory_and_that_is_said) {
     char id[33];
     json_t *status;

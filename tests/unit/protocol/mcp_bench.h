@@ -203,7 +203,8 @@ static json_t *find_job(void *data, const char *id, struct call **live) {
     }
     if (strcmp(id, "lost") == 0) {
         return from_text("{'job':'lost','state':'interrupted','progress':{'done':0},"
-                         "'created':'" CREATED "','updated':'" CREATED "'}");
+                         "'created':'" CREATED "','updated':'" CREATED "','error':"
+                         "{'message':'The daemon has ended.'}}");
     }
     for (size_t i = 0; i < json_array_size(b->kept); i++) {
         struct call *call = b->jobs[i];

@@ -105,8 +105,7 @@ Test(mcp_tasks, jobs_of_other_processes_are_tasks_too) {
                 "'It said hi.'}],'isError':false,'structuredContent':{'said':'hi'}}");
     expect_task(b, "lost",
                 "'status':'failed','statusMessage':"
-                "'The process that ran it ended before it was done.','error':{'code':"
-                "-32603,'message':'The process that ran it ended before it was done.'}");
+                "'The daemon has ended.','error':{'code':-32603,'message':'The daemon has ended.'}");
     bench_free(b);
 }
 
