@@ -44,14 +44,16 @@ static bool match_table(const struct terminal *t, const json_t *matches) {
 
 void render_found(const struct terminal *t, const json_t *result) {
     terminal_words(t, 0, "[" YELLOW "{problem}\n]", result);
-    if (match_table(t, json_object_get(result, "matches"))) {
-        return;
+    if (!match_table(t, json_object_get(result, "matches"))) {
+        terminal_words(
+            t, 0, YELLOW "no skill fits this task" END "[; the nearest:{?nearest}]\n",
+            result);
+        match_table(t, json_object_get(result, "nearest"));
     }
     terminal_words(t, 0,
-                   YELLOW "no skill fits this task" END "[; the nearest:{?nearest}]\n",
+                   "[{?unsure}add other names for it after a colon: \"make it faster: "
+                   "profiling, latency\"\n]",
                    result);
-    match_table(t, json_object_get(result, "nearest"));
-    puts("add other names for it after a colon: \"make it faster: profiling, latency\"");
 }
 
 /* --- skill/list, skill/get --- */

@@ -9,6 +9,7 @@
 #define FIND_LIMIT_MAX 50u
 #define NEAREST_MAX 3
 #define SURE_OF_SOME 0.5 /* the greatest chance of none at which some are offered */
+#define SURE_OF_ONE 0.7  /* of firsts with less, half are right; of others nine of ten */
 #define RIVAL 0.005      /* the least chance at which a skill stands behind those that fit */
 #define NEAR_TEXT 600u /* bytes of a description that it is taken of */
 
@@ -239,6 +240,7 @@ struct finding {
     const json_t *scopes;
     unsigned limit;
     json_t *matches, *nearest;
+    double best; /* the highest score among the matches */
 };
 
 /* Several that fit a little say together that one of them is meant. */
@@ -251,6 +253,7 @@ static void add_matches(const struct catalog *c, struct finding *f,
         json_t *list = fits || rival ? f->matches : f->nearest;
         if (json_array_size(list) < (fits || rival ? f->limit : NEAREST_MAX)) {
             json_array_append_new(list, match(c, r, &r->list[i], f->model, fits));
+            f->best = fmax(f->best, fits || rival ? r->list[i].score : 0);
         }
     }
 }
@@ -328,7 +331,8 @@ json_t *catalog_find_near(struct catalog *c, const char *task, unsigned limit,
     if (json_array_size(f.matches)) {
         json_array_clear(f.nearest);
     }
-    json_t *result = json_pack("{s:o, s:o}", "matches", f.matches, "nearest", f.nearest);
+    json_t *result = json_pack("{s:o, s:o, s:b}", "matches", f.matches, "nearest",
+                               f.nearest, "unsure", f.best < SURE_OF_ONE);
     if (rc < 0) {
         c->damaged |= rc == -EBADMSG;
         json_decref(take(result));

@@ -228,6 +228,7 @@ def a_task_needs_no_quotes_and_no_skill_is_status_1(room):
     code, out, _ = room.run("skill", "find", "tile", "a", "matrix", "multiply")
     same(code, 0)
     holds(out, "h100-cuda-kernels +█")
+    assert "other names" not in out, out
     room.write("skills/pack-wheels/SKILL.md", PACKS)
     code, out, _ = room.run("skill", "find", "pack", "a", "python", "wheel")
     same(code, 0)
@@ -237,7 +238,7 @@ def a_task_needs_no_quotes_and_no_skill_is_status_1(room):
     same((code, json.loads(out)["matches"][0]["name"]), (0, "pack-wheels"))
     code, out, _ = room.run("skill", "find", "translate", "a", "sonnet", "into", "Welsh")
     same(code, 1)
-    holds(out, "no skill fits")
+    holds(out, "no skill fits", "add other names")
     code, out, _ = room.run("--json", "skill", "find", "translate", "a", "sonnet", "into", "Welsh")
     same((code, json.loads(out)["matches"]), (1, []))
 

@@ -77,6 +77,9 @@ Test(skills_operations, results_are_told_in_words) {
          "{\"matches\": [], \"nearest\": [{\"name\": \"near\", \"why\": \"too far\"}]}",
          "too far"},
         {"skill/find", "{\"matches\": [{\"name\": \"it\", \"score\": 0.5}]}", "it (0.50"},
+        {"skill/find",
+         "{\"matches\": [{\"name\": \"it\", \"score\": 0.5}], \"unsure\": true}",
+         "once more with some"},
         {"skill/get",
          "{\"name\": \"it\", \"body\": \"Do.\", \"files\": [{\"path\": \"a\", \"size\": "
          "3}]}",

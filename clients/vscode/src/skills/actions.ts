@@ -17,7 +17,7 @@ function matchItem(match: Match): Choice<Skill> {
 }
 
 export async function find(server: Server): Promise<void> {
-  const task = await vscode.window.showInputBox({ title: "Find a Skill", prompt: "What is to be done?", placeHolder: "make this softmax kernel faster on an H100" });
+  const task = await vscode.window.showInputBox({ title: "Find a Skill", prompt: "What is to be done? Other names for it after a colon find more.", placeHolder: "make this softmax kernel faster on an H100" });
   if (!task) return;
   const { matches, nearest } = await server.call<Matches>("skill/find", { task });
   const title = matches.length > 0 ? `Skills for: ${task}` : "No skill fits; these are nearest";
