@@ -4,8 +4,10 @@
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
+#include "gpu/runtime/threads.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 #define PAGE UINT64_C(4096)
 #define GUARDS_MAX 128
@@ -251,10 +253,25 @@ static bool lets_go(struct allocation *a) {
     return any;
 }
 
+#define REST_NS 10000000
+#define RESTS 40 /* of the whole program */
+
+/* What other threads ask for before this one's wait returns, they ask for without knowing
+ * of it. So that chance seldom has the wait in front, the first ones return later. */
+static void rest(void) {
+    static atomic_uint rests;
+    if (threads_are_several() && rests < RESTS &&
+        !queue_is_inside(&runtime.device.queue)) {
+        rests++;
+        (void)nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+    }
+}
+
 void host_access_waited(const struct order_clock *c) {
     if (!order_is_on()) {
         return;
     }
+    rest();
     order_host_knows_of(c);
     pthread_mutex_lock(&guards.lock);
     for (unsigned k = 0; k < guards.count;) {

@@ -102,6 +102,10 @@ void threads_begin(void) {
     signal_stack_make(&threads.first);
 }
 
+bool threads_are_several(void) {
+    return threads.alive > 1;
+}
+
 /* ---- what the program calls ---- */
 
 EXPORT int pthread_create(pthread_t *ret, const pthread_attr_t *attributes,

@@ -241,6 +241,11 @@ def check_unwaited(run):
         assert event["host"] and event["other_host"], event
 
 
+def check_two_threads(run):
+    finding = run.one("finding")["finding"]
+    assert finding["code"] == "missing_sync" and "add reads byte 0 of device memory of 1024 bytes, which add writes in another stream" in finding["message"], finding
+
+
 def check_uninitialized_many(run):
     """The one that the host copies, of 131,072."""
     finding = run.one("finding")["finding"]
@@ -312,7 +317,7 @@ CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bound
          "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "graph_nodes": check_nothing, "graph_ordered": check_nothing, "graph_unordered": check_graph_unordered, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "repeat_found": check_repeat_found,
-         "reset": check_reset, "symbols": check_symbols,
+         "reset": check_reset, "symbols": check_symbols, "two_threads": check_two_threads,
          "unseen": check_unseen, "unseen_freed": check_unseen_freed,
          "unseen_renewed": check_unseen_renewed, "unseen_kinds": check_unseen_kinds, "uninitialized": check_nothing, "uninitialized_half": check_nothing,
          "uninitialized_many": check_uninitialized_many,

@@ -3,6 +3,8 @@
  * as they should. */
 #include "cases.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -737,6 +739,29 @@ static int case_unwaited(void) {
     return cudaDeviceSynchronize();
 }
 
+/* It knows that the other thread has asked, not that it has waited. */
+static atomic_int asked;
+static void *sum_later(void *ret_code) {
+    while (!asked) {
+    }
+    usleep(2000);
+    *(int *)ret_code = sum(room.c, room.b, room.d, room.two);
+    return NULL;
+}
+
+static int case_two_threads(void) {
+    pthread_t other;
+    int code = 1;
+    FINE(room_make());
+    FINE(pthread_create(&other, NULL, sum_later, &code));
+    FINE(sum(room.a, room.b, room.c, room.one));
+    asked = 1;
+    FINE(cudaStreamSynchronize(room.one));
+    FINE(pthread_join(other, NULL));
+    FINE(code);
+    return cudaDeviceSynchronize();
+}
+
 static int case_symbols(void) {
     int *a, host[4], value = 5;
     FINE(cudaMalloc((void **)&a, sizeof host));
@@ -889,6 +914,7 @@ int main(int argc, char **argv) {
                  {"reset", case_reset},
                  {"resize_managed", case_resize_managed},
                  {"symbols", case_symbols},
+                 {"two_threads", case_two_threads},
                  {"uninitialized", case_uninitialized},
                  {"uninitialized_pinned", case_uninitialized_pinned},
                  {"uninitialized_half", case_uninitialized_half},
