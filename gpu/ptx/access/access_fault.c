@@ -176,5 +176,5 @@ struct origin access_origin(const struct access_fault *f, const struct block *b,
                            .bytes = f->bytes,
                            .offset = offset,
                            .buffer = buffer,
-                           .copied = b ? block_copies_to(b, f->address, f->bytes) : NULL};
+                           .copied = b ? block_copies_to(b, f->warp, f->lane, f->address, f->bytes) : NULL};
 }

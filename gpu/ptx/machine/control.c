@@ -2,6 +2,7 @@
 
 #include "base/find.h"
 #include "gpu/ptx/emit/emit.h"
+#include "gpu/ptx/machine/bypass.h"
 #include "gpu/ptx/machine/calls.h"
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
@@ -185,6 +186,9 @@ static void step_branch_table(struct warp *w, const struct step *s, uint32_t mas
 }
 
 void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
+    if (w->pending_count > 0) {
+        bypass_tell(w, s, mask);
+    }
     life_exit(w, s);
     warp_exit_lanes(w, mask);
 }

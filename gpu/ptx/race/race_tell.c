@@ -60,7 +60,8 @@ static const char *missing(const struct race_conflict *c) {
     if (e->agent >= RACE_COPIES) {
         return is_wgmma(c) ? "no wgmma.wait_group for its product before this memory was "
                              "given back"
-                           : "nobody has waited for the copy";
+                           : "this thread has neither waited for the copy nor met one "
+                             "that has, at a barrier such as __syncthreads()";
     }
     if (is_locked(c)) {
         return "no __threadfence() before the lock is given back, or none after it was "

@@ -61,6 +61,8 @@ struct bulk_list {
 /* Empties the list. */
 void bulk_list_reset(struct bulk_list *list);
 
-/* "cp.async" or "bulk copy": a copy to these bytes of shared memory has been issued and
- * is not complete. NULL: there is none. */
-const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);
+/* A copy to these bytes of shared memory has been issued and is not complete when the lane
+ * reads them: what it is, and what is missing, such as "cp.async that nobody has waited
+ * for". NULL: there is none. */
+const char *block_copies_to(const struct block *b, const struct warp *w, unsigned lane,
+                            uint64_t offset, uint64_t bytes);

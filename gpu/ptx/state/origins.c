@@ -20,10 +20,10 @@ struct origins {
 void origin_tell(struct findings *f, const struct origin *o) {
     finding_add_of(
         f, &o->by, FINDING_UNINITIALIZED, o->buffer, (int64_t)o->offset,
-        "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s", o->space,
+        "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s", o->space,
         (unsigned long long)o->bytes, (unsigned long long)o->offset, o->buffer,
         o->copied ? "is being written by a " : "had not been written when it was read",
-        o->copied ? o->copied : "", o->copied ? " that nobody has waited for" : "");
+        o->copied ? o->copied : "");
 }
 
 /* ---- a table ---- */

@@ -13,7 +13,7 @@ struct origin { /* a load of uninitialised bytes */
     struct finding_thread by;
     const char *space; /* "global" …: a constant */
     uint64_t bytes, offset;
-    /* copied: NULL, or the kind of pending copy that writes it */
+    /* copied: NULL, or the pending copy that writes it (block_copies_to) */
     const char *buffer, *copied;
 };
 

@@ -214,6 +214,39 @@ Test(ptx_machine_checks, the_edge_of_a_tree_of_shuffles_is_a_warning) {
     }
 }
 
+/* CUDA: all threads that the mask names and that have not exited execute the operation.
+ * Who exits at once is no such thread; who runs on behind the operation is one. */
+Test(ptx_machine_checks, lanes_that_pass_by_an_operation_are_told) {
+#define SHUFFLE "shfl.sync.idx.b32 %r4, %r2, 0, 31, -1;\n"
+#define STORE "st.global.u32 [%at], %r2;\n"
+    static const struct {
+        const char *body;
+        long count;
+    } cases[] = {
+        {EIGHT "@%p1 bra O;" SHUFFLE "O:" STORE, 1},
+        {EIGHT "@%p1 bra O; bar.warp.sync -1; O:" STORE, 1},
+        {EIGHT "@%p1 bra O; bar.warp.sync 255; O:" STORE, 0},
+        {EIGHT "@%p1 bra O;" SHUFFLE "bra P; O:" SHUFFLE "P:" STORE, 0},
+        {EIGHT "@%p1 exit;" SHUFFLE STORE, 0},
+        {EIGHT "@%p1 bra O;" SHUFFLE STORE "O:\n", 0},
+        {EIGHT "@%p1 bra O;" SHUFFLE "bra P; O:" STORE "ret; P:\n", 0},
+        /* A loop in which lanes go round twice or once. */
+        {"mov.u32 %r3, %r2; L:" SHUFFLE "add.u32 %r3, %r3, 20; setp.lt.u32 %p1, %r3, 32;\n"
+         "@%p1 bra L;" STORE,
+         1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autofree char *body = xasprintf("%s%s%s", HEAD, cases[i].body, END);
+        struct machine_room *r = run(body, 0);
+        json_t *first = NULL;
+        cr_expect_eq(room_found(r, "invalid_mask", &first), cases[i].count, "case %zu", i);
+        cr_expect(!first || strstr(json_get_string(first, "message", ""), "pass by"));
+        cr_expect_eq(r->end, MACHINE_DONE, "case %zu", i);
+        json_decref(first);
+        room_free(r);
+    }
+}
+
 #define COPY                                                                             \
     HEAD ".shared .align 16 .b8 s[1024]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"         \
          "add.u32 %r3, %r3, %r4; add.u64 %rd3, %at, 0;\n"                                \
@@ -237,6 +270,39 @@ Test(ptx_machine_checks, what_is_copied_to_is_not_read) {
         cr_expect_eq(room_found(r, "uninitialized", &first), cases[i].found);
         cr_expect(!first == !cases[i].found);
         cr_expect(!first || strstr(json_get_string(first, "message", ""), "cp.async"));
+        json_decref(first);
+        room_free(r);
+    }
+}
+
+/* What keeps the value away is named: the wait, or the barrier behind another's wait, or
+ * the one in front of the copy. The second warp reads what the first one copies. */
+Test(ptx_machine_checks, what_a_read_of_a_copy_lacks_is_told) {
+#define OTHERS "xor.b32 %r3, %r3, 128;\n"
+#define SECOND "setp.lt.u32 %p1, %r2, 32; @%p1 bra ON;\n"
+    static const struct {
+        const char *before, *after, *words;
+    } cases[] = {
+        {COPY "bar.sync 0;", OTHERS "ld.shared.u32 %r5, [%r3];\n", "cp.async that nobody has waited for"},
+        /* the second warp runs when the first waits at a barrier in front of its own wait */
+        {COPY SECOND "cp.async.wait_all;" OTHERS "ld.shared.u32 %r5, [%r3]; bar.sync 0; ret;\n",
+         "ON: bar.sync 0; cp.async.wait_all;\n",
+         "no barrier, such as __syncthreads(), is between the other thread's wait and"},
+        /* … and its next copy, which has not arrived, is no news of this one */
+        {COPY "cp.async.wait_all; bar.sync 0; cp.async.ca.shared.global [%r3+512], [%rd3], 4;\n"
+              "cp.async.commit_group;" SECOND OTHERS
+              "bar.sync 0; ld.shared.u32 %r5, [%r3]; bar.sync 0; ret;\n",
+         "ON: cp.async.ca.shared.global [%r3], [%rd3], 4; cp.async.commit_group;\n"
+         "bar.sync 0; bar.sync 0; cp.async.wait_all;\n",
+         "no barrier, such as __syncthreads(), keeps the copy behind this read"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autofree char *body = xasprintf("%s%s%s", cases[i].before, cases[i].after, END);
+        struct machine_room *r = run(body, 0);
+        json_t *first = NULL;
+        cr_expect_gt(room_found(r, "uninitialized", &first), 0, "case %zu", i);
+        const char *message = json_get_string(first, "message", "");
+        cr_expect(strstr(message, cases[i].words), "case %zu: %s", i, message);
         json_decref(first);
         room_free(r);
     }

@@ -468,12 +468,12 @@ Test(ptx_race, copies_are_known_to_who_waits) {
                            "ld.shared.u32 %r4, [%r3];\n" END,
                  1, 64);
     expect_race(HEAD COPY "ld.shared.u32 %r4, [%r1]; cp.async.wait_group 0;\n" END, 1, 64,
-                "race", "error", "waited for the copy");
+                "race", "error", "neither waited for the copy nor met one that has");
     /* Each warp waits for its own copies and reads another's. */
     expect_race(HEAD COPY "cp.async.wait_group 0;\n"
                           "xor.b32 %r2, %r0, 128; add.u32 %r3, %a, %r2;\n"
                           "ld.shared.u32 %r4, [%r3];\n" END,
-                1, 64, "race", "error", "waited for the copy");
+                1, 64, "race", "error", "neither waited for the copy nor met one that has");
 }
 
 #define MBAR                                                                             \
