@@ -24,7 +24,7 @@ static struct {
         const struct kernel *kernel;
         struct launch_shape shape;
         struct host_site site;
-        uint64_t times;
+        uint64_t times, times_told;
     } items[KINDS_MAX];
     unsigned count;
     struct told_finding {
@@ -45,7 +45,7 @@ static json_t *triple(const uint32_t v[3]) {
     return a;
 }
 
-static void launched_tell(const struct launched *l, uint64_t id) {
+static void launched_tell(struct launched *l, uint64_t id) {
     json_t *event = report_event("launch", id, &l->site);
     json_object_set_new(event, "kernel", json_clean_z(l->kernel->entry->name));
     json_object_set_new(event, "grid", triple(l->shape.grid));
@@ -61,6 +61,15 @@ static void launched_tell(const struct launched *l, uint64_t id) {
     }
     json_object_set_new(event, "times", json_integer((json_int_t)l->times));
     report_line(event);
+    l->times_told = l->times;
+}
+
+static void launched_tell_all(void) {
+    for (unsigned k = 0; k < told.count; k++) {
+        if (told.items[k].times != told.items[k].times_told) {
+            launched_tell(&told.items[k], k + 1u);
+        }
+    }
 }
 
 /* The queue's turn. */
@@ -74,7 +83,7 @@ void outcome_launch(const struct kernel *k, const struct launch_shape *shape,
     if (l < end) {
         l->times++;
     } else if (told.count < KINDS_MAX) {
-        *l = (struct launched){k, *shape, *site, 1};
+        *l = (struct launched){k, *shape, *site, 1, 0};
         launched_tell(l, ++told.count);
     }
 }
@@ -184,6 +193,11 @@ void outcome_found(const struct host_site *site, const char *what) {
     }
 }
 
+void outcome_stopped(const struct host_site *launch) {
+    outcome_found(launch, "the launch that was ended");
+    launched_tell_all();
+}
+
 static void printed_tell(struct module *m) {
     const char *text = machine_printf(m->machine);
     size_t len = strlen(text);
@@ -279,6 +293,7 @@ static void counters_tell_now_and_then(void) {
     if (now >= next) {
         next = now + (part > TOLD_EVERY_US ? part : TOLD_EVERY_US);
         skipped_tell();
+        launched_tell_all();
         registered_modules(counters_tell);
     }
 }
@@ -299,11 +314,7 @@ void outcome_end(const char *how, int signal) {
         return;
     }
     told.ended = true;
-    for (unsigned k = 0; k < told.count; k++) {
-        if (told.items[k].times > 1) {
-            launched_tell(&told.items[k], k + 1u);
-        }
-    }
+    launched_tell_all();
     json_t *end = report_event("end", 0, NULL);
     json_object_set_new(end, "how", json_string(how));
     json_object_set_new(end, "called", json_boolean(runtime.called));

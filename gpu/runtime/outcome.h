@@ -16,6 +16,8 @@ cudart_error outcome_of(struct module *m, enum machine_end end, const struct err
 /* The findings of an operation of this call, a copy or a launch, since the last call. A
  * finding may be of an earlier launch, whose values the operation uses. */
 void outcome_found(const struct host_site *site, const char *what);
+/* The program is ended during this launch. */
+void outcome_stopped(const struct host_site *launch);
 void outcome_limit(const char *which, const char *message); /* a limit was reached */
 /* Reports all findings of launches with their counts, and the end, once. */
 void outcome_end(const char *how, int signal);

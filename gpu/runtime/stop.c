@@ -39,7 +39,7 @@ void stop_if_due(const struct host_site *launch) {
     int signal_number = __atomic_load_n(&due, __ATOMIC_SEQ_CST);
     if (signal_number) {
         origins_tell_unused(&runtime.device.memory, runtime.device.space.findings);
-        outcome_found(launch, "the launch that was ended");
+        outcome_stopped(launch);
         die(signal_number);
     }
 }

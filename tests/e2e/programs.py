@@ -891,6 +891,7 @@ def tells_what_it_did_until_it_was_ended(d):
     assert r["verdict"] == "timeout" and r["counters"], r
     did, = r["counters"][0]["by_kernel"]
     assert did["kernel"] == "count" and did["launches"] > 1000, did
+    assert sum(x["times"] for x in r["launches"]) >= did["launches"], r["launches"]
     assert did["lane_instructions"] == 4 * did["instructions"] and did["instructions"] % did["launches"] == 0, did
 
 
