@@ -115,26 +115,27 @@ static size_t citation_at(const char *s) {
     return strspn(s + 1, "te0123456789, ") + 1 == len ? len + 1 : 0;
 }
 
-static void cite(json_t *evidence, int line, const char *s, size_t len) {
+/* file: NULL for SKILL.md. */
+static void cite(json_t *evidence, const char *file, int line, const char *s, size_t len) {
     for (const char *at = s + 1; at < s + len;) {
         unsigned trace, event;
         if (sscanf(at, "t%u e%u", &trace, &event) == 2) {
             autofree char *name = xasprintf("t%u e%u", trace, event);
             json_array_append_new(evidence,
-                                  json_pack("{s:i,s:s}", "line", line, "event", name));
+                                  json_pack("{s:s*,s:i,s:s}", "file", file, "line", line, "event", name));
         }
         at += strcspn(at, ",]") + 1;
         at += strspn(at, " ");
     }
 }
 
-static char *take_citations(const char *text, json_t *evidence) {
+static char *take_citations(const char *file, const char *text, json_t *evidence) {
     struct buf out = BUF_INIT(2 * SKILL_MAX_TEXT);
     int line = 1;
     for (const char *s = text; *s;) {
         size_t len = *s == '[' ? citation_at(s) : 0;
         if (len) {
-            cite(evidence, line, s, len);
+            cite(evidence, file, line, s, len);
             s += len;
             while (out.len && out.data[out.len - 1] == ' ') {
                 out.data[--out.len] = '\0';
@@ -145,6 +146,13 @@ static char *take_citations(const char *text, json_t *evidence) {
         buf_addc(&out, *s++);
     }
     return buf_detach(&out);
+}
+
+static void take_files_citations(json_t *files, json_t *evidence) {
+    json_each_member(files, path, text) {
+        autofree char *clean = take_citations(path, json_string_value(text), evidence);
+        json_string_set(text, clean);
+    }
 }
 
 const char *draft_says_nothing(const char *answer) {
@@ -214,7 +222,8 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
     if (!raw) {
         return -EINVAL;
     }
-    autofree char *text = take_citations(raw, evidence);
+    autofree char *text = take_citations(NULL, raw, evidence);
+    take_files_citations(files, evidence);
     struct skill_text t;
     skill_text_read(&t, text, strlen(text));
     int rc = check_frontmatter(&t, err);

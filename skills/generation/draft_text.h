@@ -8,7 +8,7 @@
 
 /* name: the required name of the skill, or NULL: the draft's. base: the improved skill,
  * whose other fields are kept; or NULL. Citations "[t1 e17]" become evidence and are
- * removed from the text. -EINVAL says what to correct. */
+ * removed from the text and from its files. -EINVAL says what to correct. */
 int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
                     const char *name, const struct skill_text *base, struct err *err);
 /* The reason of an answer that begins with "NOTHING:", else NULL. */

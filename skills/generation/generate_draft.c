@@ -33,7 +33,9 @@ static char *line_of(const char *text, json_int_t number) {
 /* The event of the trace says something that the cited line says. */
 static bool shows(const struct generating *g, const json_t *cited) {
     unsigned trace = 0, event = 0;
-    autofree char *line = line_of(g->draft.text, json_get_integer(cited, "line", 0));
+    const char *file = json_get_string(cited, "file", NULL);
+    const char *text = file ? json_get_string(g->draft.files, file, "") : g->draft.text;
+    autofree char *line = line_of(text, json_get_integer(cited, "line", 0));
     (void)sscanf(json_get_string(cited, "event", ""), "t%u e%u", &trace, &event);
     return line && trace && lessons_history_says(&g->material.lessons, trace - 1, event, line);
 }

@@ -32,6 +32,7 @@ static void free_generating(struct generating *g) {
     free(g->answer);
     free(g->kept_draft);
     free(g->question);
+    json_decref(g->review);
     free(g->said);
     free(g->reason);
     free(g->hint);
@@ -390,7 +391,30 @@ static void after_staging(struct generating *g) {
                                     SKILL_CHECK_STRICT, NULL, on_checked, g);
 }
 
+static void find_review(struct generating *g) {
+    size_t part = g->request.teacher == TEACHER_HOST ? GENERATE_PART_TOKENS : 0;
+    g->review = lessons_review(&g->material.lessons, g->answer, TEACHER_REVIEW_TOKENS, part);
+}
+
+/* The teacher proves its draft, if it cites anything. */
+static void after_review(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+    } else if (!json_array_size(g->review)) {
+        generate_use_draft(g);
+    } else if (g->request.teacher == TEACHER_HOST) {
+        generate_ask_host_review(g);
+    } else {
+        generate_ask_model_review(g);
+    }
+}
+
 void generate_use_draft(struct generating *g) {
+    if (g->request.trace_count && !g->reviewed) {
+        g->reviewed = true;
+        generate_on_thread(g, find_review, after_review);
+        return;
+    }
     generate_drop_false_evidence(g);
     generate_on_thread(g, generate_stage_draft, after_staging);
 }

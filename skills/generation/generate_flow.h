@@ -1,8 +1,8 @@
 #pragma once
 /* generate_flow: one running skill/generate, and its parts.
  *
- * [fetching] -> reading (thread) -> asking (model or host) or writing (builtin) ->
- * staging (thread) -> checking, and if it fails back to asking, with the problem ->
+ * [fetching] -> reading (thread) -> asking (model or host), of traces twice: the draft goes
+ * back once with what it cites; or writing (builtin) -> staging (thread) -> checking, and if it fails back to asking, with the problem ->
  * testing -> [refining] -> saving (thread) -> [installing] -> [evaluating] -> the answer.
  * Everything except the threads runs on the loop. Each step ends by calling the next one,
  * or generate_end at the end; the skill's place is not written before saving. */
@@ -71,7 +71,10 @@ struct generating {
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
     json_t *told;    /* teacher_told; NULL: no trace was given */
-    size_t part;     /* index of the one in the last order … */
+    json_t *review;  /* what the first readable draft cites, for its proof, in parts; or NULL */
+    bool reviewed;   /* that was looked for, and the draft went back if it cites anything */
+    bool unreviewed; /* the teacher did not answer then */
+    size_t part;     /* of told or review: index of the one in the last order … */
     bool more_parts; /* … behind which others come */
     unsigned draws; /* times that all of these were kept answers, and of no use */
     bool cancelled;
@@ -139,7 +142,8 @@ void generate_fetch_stop(struct generating *g);
 void generate_read(struct generating *g);
 /* Returns a rejected draft to its writer. */
 void generate_mend(struct generating *g, const char *problem);
-/* Stages and checks g->draft, then goes on to testing. */
+/* Stages and checks g->draft, then goes on to testing. The first one from traces goes back to its
+ * teacher before, with what it cites. */
 void generate_use_draft(struct generating *g);
 /* Stages and checks the draft, then calls next. For a text that passed its check before:
  * if it does not pass, the call ends with the findings. */
@@ -163,6 +167,7 @@ void generate_save(struct generating *g);
 void generate_ask_host(struct generating *g, const char *problem);
 /* One more job whose caller is to write; -1: generate_fail was called, they are too many. */
 int generate_enter_host(struct generating *g);
+void generate_ask_host_review(struct generating *g);
 void generate_forget_host(struct generating *g); /* no draft is taken for it any more */
 /* {job, draft} */
 void generate_give_draft(struct call *call, const json_t *params);
@@ -186,4 +191,5 @@ typedef void teacher_answered(struct generating *g, const struct model_answer *a
 int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
                          teacher_answered *answered);
 void generate_ask_model(struct generating *g, const char *problem);
+void generate_ask_model_review(struct generating *g);
 struct teacher_material generate_teacher_material(const struct generating *g);

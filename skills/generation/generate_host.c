@@ -15,17 +15,25 @@ static struct generating *hosted;
 
 /* --- the order --- */
 
-static void add_part(struct buf *text, struct teacher_material *m) {
-    size_t parts = json_array_size(m->told);
+/* What the agent is told in parts: what happened, or what its draft cites. */
+static const json_t *parts_of(const struct generating *g) {
+    return g->review ? g->review : g->told;
+}
+
+static void add_part(struct buf *text, const struct generating *g, struct teacher_material *m) {
+    size_t parts = json_array_size(parts_of(g));
     if (parts > 1) {
-        buf_addf(text, "This is part %zu of %zu of what happened. ", m->part + 1, parts);
+        buf_addf(text, "This is part %zu of %zu of %s. ", m->part + 1, parts,
+                 g->review ? "what your draft cites" : "what happened");
         buf_adds(text, m->part + 1 < parts
                            ? "Note what is worth telling and what proves or refutes it; then call again "
                              "with the job alone for the next part. Write after the last one.\n"
                            : "It is the last one: now write.\n");
     }
     buf_adds(text, teacher_host_data);
-    if (m->part) {
+    if (g->review) {
+        teacher_ask_review(text, g->review, m->part);
+    } else if (m->part) {
         teacher_tell_part(text, m);
     } else {
         teacher_tell_material(text, m);
@@ -33,13 +41,12 @@ static void add_part(struct buf *text, struct teacher_material *m) {
 }
 
 static void add_order(struct buf *text, const struct generating *g, struct teacher_material *m) {
-    if (!m->part) {
-        buf_adds(text, teacher_host_order);
-    }
-    if (g->request.tests && !m->part) {
+    bool begins = !m->part && !g->review;
+    buf_adds(text, begins ? teacher_host_order : "");
+    if (g->request.tests && begins) {
         buf_addf(text, "You may give up to %u tests with it.\n", g->request.tests);
     }
-    add_part(text, m);
+    add_part(text, g, m);
 }
 
 /* problem: with the last draft, or NULL: the next part of the material. */
@@ -48,7 +55,7 @@ static json_t *make_order(struct generating *g, const char *job, const char *pro
     autobuf text = BUF_INIT(MAX_ORDER);
     material.document_tokens = DOCUMENT_TOKENS;
     material.part = g->part;
-    g->more_parts = material.part + 1 < json_array_size(material.told);
+    g->more_parts = material.part + 1 < json_array_size(parts_of(g));
     if (problem) {
         buf_addf(&text,
                  "The draft cannot be saved yet: %s\nFix that and give the whole document "
@@ -178,6 +185,12 @@ void generate_ask_host(struct generating *g, const char *problem) {
         return;
     }
     wait(g, make_order(g, call_keep(g->call), problem), on_draft);
+}
+
+void generate_ask_host_review(struct generating *g) {
+    g->part = 0;
+    skill_draft_finish(&g->draft);
+    wait(g, make_order(g, call_keep(g->call), NULL), on_draft);
 }
 
 void generate_ask_host_tests(struct generating *g, const char *problem, size_t count) {

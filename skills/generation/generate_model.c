@@ -150,6 +150,35 @@ static void on_draft(struct generating *g, const struct model_answer *a) {
     }
 }
 
+/* Without an answer, for want of money or time, the draft is used as it is, and that is told. */
+static void on_review(struct generating *g, const struct model_answer *a) {
+    if (a->outcome == MODEL_ANSWERED || a->outcome == MODEL_TRUNCATED) {
+        skill_draft_finish(&g->draft);
+        on_draft(g, a);
+    } else {
+        g->unreviewed = true;
+        generate_use_draft(g);
+    }
+}
+
+void generate_ask_model_review(struct generating *g) {
+    autobuf review = BUF_INIT(TEACHER_MAX_PROMPT);
+    teacher_ask_review(&review, g->review, 0);
+    const struct teacher_question q = {
+        .system = teacher_system,
+        .messages = {{"user", g->question}, {"assistant", g->answer}, {"user", review.data}},
+        .count = 3,
+        .stage = GENERATE_ASKING,
+        .what = "the teacher proves its draft",
+    };
+    generate_report(g, GENERATE_ASKING, "%s proves its draft by what it cites", g->request.model.name);
+    if (generate_ask_teacher(g, &q, on_review) < 0) {
+        generate_forgive(g);
+        g->unreviewed = true;
+        generate_use_draft(g);
+    }
+}
+
 bool generate_may_draw_again(const struct generating *g) {
     return g->requests == 0 && g->draws < GENERATE_DRAWS;
 }

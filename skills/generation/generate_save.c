@@ -217,6 +217,10 @@ static json_t *teacher_result(const struct generating *g) {
         json_pack("{s:s,s:i}", "kind", teacher_kind(g->request.teacher), "drafts",
                   g->request.teacher == TEACHER_BUILTIN ? 1 : (int)g->round);
     bool priced = g->request.model.price.input >= 0;
+    if (g->reviewed) {
+        json_object_set_new(teacher, "reviewed",
+                            json_boolean(json_array_size(g->review) > 0 && !g->unreviewed));
+    }
     if (g->request.teacher == TEACHER_MODEL) {
         json_object_update_new(
             teacher, json_pack("{s:o,s:i,s:i,s:I,s:o}", "model", model_of(g), "requests",

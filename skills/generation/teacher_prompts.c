@@ -134,6 +134,11 @@ void teacher_ask_repair(struct buf *out, const char *problem) {
              problem);
 }
 
+void teacher_ask_review(struct buf *out, const json_t *review, size_t part) {
+    buf_adds(out, part ? "" : review_text);
+    buf_adds(out, json_string_value(json_array_get(review, part)));
+}
+
 static void add_there(struct buf *out, const json_t *there) {
     autobuf list = BUF_INIT(256u << 10);
     size_t count = json_array_size(there);

@@ -10,6 +10,7 @@
 #define TEACHER_MAX_PROMPT (1u << 20)
 #define TEACHER_LEAST_DIGEST 6000u   /* tokens for the digest of the traces … */
 #define TEACHER_DIGEST_TOKENS 24000u /* … and at most, where they tell much */
+#define TEACHER_REVIEW_TOKENS 16000u /* of what a draft cites, at most */
 #define TEACHER_DOCUMENT_TOKENS 24000u /* of all documents together */
 #define TEACHER_BATCH 8u               /* tests asked for at once */
 
@@ -46,6 +47,8 @@ void teacher_tell_part(struct buf *out, const struct teacher_material *m);
 /* What the teacher is told of the traces, in parts of at most so many tokens (0: in one). For a
  * thread (lessons_digest). New reference: an array. */
 json_t *teacher_told(const struct lessons *l, size_t part_tokens);
+/* To prove a draft: by that part of lessons_review. */
+void teacher_ask_review(struct buf *out, const json_t *review, size_t part);
 /* What was wrong with the last answer. */
 void teacher_ask_repair(struct buf *out, const char *problem);
 

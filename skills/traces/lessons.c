@@ -103,6 +103,7 @@ void lessons_finish(struct lessons *l) {
     list_finish(&l->limits);
     for (size_t i = 0; i < l->history.count; i++) {
         free(l->history.list[i].text);
+        free(l->history.list[i].whole);
     }
     free(l->history.list);
     free(l->task);

@@ -7,6 +7,7 @@
  * beneath the working folder are relative. Its contents are still untrusted. */
 #include "skills/traces/trace.h"
 
+struct buf;
 struct redaction;
 
 enum evidence_role {
@@ -77,8 +78,9 @@ struct lesson_list {
 struct history_step {
     uint16_t trace;
     uint32_t event, result_event;
-    uint8_t weight; /* how much it tells: lessons_history.c */
-    char *text;
+    uint8_t weight; /* how much it tells: enum step_weight */
+    char *text;     /* in brief */
+    char *whole;    /* the same with more of each piece, or NULL: there is no more */
 };
 struct session_history {
     struct history_step *list;
@@ -133,3 +135,8 @@ size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most)
  * text itself cannot contain. For a thread: it may take a second. New reference: {"parts":
  * [text], "tokens", "left_out"}. */
 json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts);
+/* For who proves a draft: each event that it cites, whole, with what came right before and
+ * after it, and the last events that say what it quotes between backticks; at most so many
+ * tokens, in parts of at most part_tokens (0: in one), wrapped as above. For a thread. New
+ * reference: an array of texts, empty if the draft cites no event. */
+json_t *lessons_review(const struct lessons *l, const char *draft, size_t tokens, size_t part_tokens);

@@ -81,22 +81,31 @@ static size_t part_start(const struct buf *text, size_t part, size_t parts) {
 }
 
 /* The end marker holds the digest of what it ends, so no text can hold its own. */
-static void wrap(struct buf *out, const struct buf *text, size_t part, size_t parts) {
+static json_t *wrap(const struct buf *text, size_t part, size_t parts) {
+    autobuf out = BUF_INIT(MAX_TEXT);
     char hex[HASH_HEX_SIZE];
     size_t from = part_start(text, part, parts), end = part_start(text, part + 1, parts);
     hash_bytes_hex(text->data + from, end - from, hex);
-    buf_addf(out, "<<<" MARKER "%.16s\n%.*s\n" MARKER "%.16s>>>\n", hex, (int)(end - from),
+    buf_addf(&out, "<<<" MARKER "%.16s\n%.*s\n" MARKER "%.16s>>>\n", hex, (int)(end - from),
              text->data + from, hex);
+    return json_clean(out.data, out.len);
+}
+
+json_t *lessons_wrap(const struct buf *text, size_t parts) {
+    json_t *texts = json_array();
+    for (size_t part = 0; part < parts; part++) {
+        json_array_append_new(texts, wrap(text, part, parts));
+    }
+    return texts;
 }
 
 size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most) {
-    double needs = (double)lessons_history_needs(l) / (1 - FILES_SHARE - VERSIONS_SHARE - QUIET_SHARE) + FRAME_TOKENS;
+    double needs = (double)lessons_history_needs(&l->history) / (1 - FILES_SHARE - VERSIONS_SHARE - QUIET_SHARE) + FRAME_TOKENS;
     return needs < (double)least ? least : needs > (double)most ? most : (size_t)needs;
 }
 
 json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
     autobuf body = BUF_INIT(MAX_TEXT);
-    json_t *texts = json_array();
     size_t told = 0;
     struct share files = {.title = "\n## Final files\n", .text = BUF_INIT(MAX_TEXT),
                          .left = (size_t)(FILES_SHARE * (double)tokens)};
@@ -107,14 +116,12 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
     size_t used = FRAME_TOKENS + tokens_estimate(files.text.data, files.text.len) +
                   tokens_estimate(versions.text.data, versions.text.len);
     buf_adds(&body, "## What happened\n");
-    size_t left_out = lessons_write_history(&body, l, tokens > used ? tokens - used : 0);
+    size_t left_out = lessons_write_history(&body, &l->history, tokens > used ? tokens - used : 0);
     buf_add(&body, files.text.data, files.text.len);
     buf_add(&body, versions.text.data, versions.text.len);
-    for (size_t part = 0; part < parts; part++) {
-        autobuf text = BUF_INIT(MAX_TEXT);
-        wrap(&text, &body, part, parts);
-        told += tokens_estimate(text.data, text.len);
-        json_array_append_new(texts, json_clean(text.data, text.len));
+    json_t *texts = lessons_wrap(&body, parts);
+    json_each(texts, i, text) {
+        told += tokens_estimate(json_string_value(text), json_string_length(text));
     }
     buf_finish(&files.text);
     buf_finish(&versions.text);

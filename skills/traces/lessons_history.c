@@ -25,32 +25,42 @@
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
+#define WHOLE 4u /* times these bytes are kept of each piece, for who proves what was told */
 
 /* Bytes of a step's text that are told: first of what tells most, then more of it. */
-static const size_t lengths[] = {160, 480, MAX_TEXT};
-
-/* How much a step tells. */
-enum weight { LOOK, ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL };
+static const size_t lengths[] = {160, 480, WHOLE * MAX_TEXT};
 
 struct history_walk {
     const struct steps *s;
     const struct lesson_reader *r;
+    size_t at, times; /* index of the next step; of the above bytes */
     size_t failed; /* the latest failure that has not ended, + 1; 0: none */
     json_t *seen;  /* errors, normalised, and beginnings of turns */
 };
 
 /* --- steps --- */
 
-static void add_step(struct lessons *l, const struct history_walk *w, const struct lesson_step *e,
-                     enum weight weight, struct buf *text) {
-    struct session_history *c = &l->history;
-    if (c->count >= (weight < TELLING ? MAX_STEPS : MAX_ALL)) {
-        buf_finish(text);
-        return;
+static void keep_whole(struct history_step *step, char *text) {
+    if (strcmp(text, step->text) != 0) {
+        step->whole = text;
+    } else {
+        free(text);
     }
-    list_room(c->list, c->count, c->capacity, 64);
-    c->list[c->count++] = (struct history_step){.trace = w->s->trace, .event = e->event, .result_event = e->result_event,
-                                               .weight = (uint8_t)weight, .text = buf_detach(text)};
+}
+
+static void add_step(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
+                     enum step_weight weight, struct buf *text) {
+    struct session_history *c = &l->history;
+    if (w->at >= (weight < TELLING ? MAX_STEPS : MAX_ALL)) {
+        buf_finish(text);
+    } else if (w->times > 1) {
+        keep_whole(&c->list[w->at++], buf_detach(text));
+    } else {
+        list_room(c->list, c->count, c->capacity, 64);
+        c->list[w->at++] = (struct history_step){.trace = w->s->trace, .event = e->event, .result_event = e->result_event,
+                                                 .weight = (uint8_t)weight, .text = buf_detach(text)};
+        c->count = w->at;
+    }
 }
 
 /* Where its last max bytes begin, or the first whole character in them. */
@@ -75,24 +85,25 @@ static void add_excerpt(struct buf *out, const char *text, size_t max) {
     buf_adds(out, text + tail_start(text, len, max / 3));
 }
 
-static void add_cut(struct buf *out, const char *mark, const char *text, size_t max) {
+static void add_cut(struct buf *out, const struct history_walk *w, const char *mark, const char *text,
+                    size_t max) {
     buf_adds(out, mark);
-    add_excerpt(out, text + strspn(text, "\n"), max);
+    add_excerpt(out, text + strspn(text, "\n"), max * w->times);
 }
 
 /* The last bytes of an output, from the beginning of a line on. */
-static void add_tail(struct buf *out, const char *output) {
+static void add_tail(struct buf *out, const struct history_walk *w, const char *output) {
     if (!*output) {
         return;
     }
-    size_t from = tail_start(output, strlen(output), MAX_OUTPUT);
+    size_t from = tail_start(output, strlen(output), MAX_OUTPUT * w->times);
     const char *line = from ? text_next_line(output + from) : output;
-    add_cut(out, "\n", *line ? line : output + from, MAX_OUTPUT);
+    add_cut(out, w, "\n", *line ? line : output + from, MAX_OUTPUT);
 }
 
-static void add_options(struct buf *out, const struct lesson_step *e) {
+static void add_options(struct buf *out, const struct history_walk *w, const struct lesson_step *e) {
     if (e->options) {
-        add_cut(out, " with ", e->options, MAX_LINE);
+        add_cut(out, w, " with ", e->options, MAX_LINE);
     }
 }
 
@@ -107,14 +118,14 @@ static bool is_new(struct history_walk *w, const struct lesson_step *e) {
 
 static void tell_failure(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
                          size_t at) {
-    struct buf text = BUF_INIT(MAX_TEXT);
+    struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
     buf_adds(&text, e->stated ? "failed: " : "printed: ");
     for (size_t i = 0; i < e->error_count; i++) {
-        add_cut(&text, i ? "\n" : "", e->errors[i].quote, MAX_LINE);
+        add_cut(&text, w, i ? "\n" : "", e->errors[i].quote, MAX_LINE);
     }
-    add_cut(&text, e->error_count ? "\nwhen running: " : "", e->text, MAX_COMMAND);
-    add_options(&text, e);
-    add_tail(&text, e->output ? e->output : "");
+    add_cut(&text, w, e->error_count ? "\nwhen running: " : "", e->text, MAX_COMMAND);
+    add_options(&text, w, e);
+    add_tail(&text, w, e->output ? e->output : "");
     add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
     w->failed = at + 1;
 }
@@ -146,12 +157,12 @@ static bool tell_error(struct lessons *l, struct history_walk *w, const struct l
 static void tell_pass(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
     const struct lesson_step *failed = w->failed ? &w->s->list[w->failed - 1] : NULL;
     bool ended = failed && failed->command.count && e->command.count && lesson_is_rerun(failed, e);
-    struct buf text = BUF_INIT(MAX_TEXT);
-    add_cut(&text, e->refused ? "ran, end unknown: " : ended && e->stated ? "passed: " : "ran: ", e->text,
+    struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
+    add_cut(&text, w, e->refused ? "ran, end unknown: " : ended && e->stated ? "passed: " : "ran: ", e->text,
             MAX_COMMAND);
-    add_options(&text, e);
+    add_options(&text, w, e);
     if (e->output && *e->output) {
-        add_cut(&text, "\n", e->output, MAX_OUTPUT);
+        add_cut(&text, w, "\n", e->output, MAX_OUTPUT);
     }
     bool looks = e->command.classes & COMMAND_PROBE;
     add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
@@ -176,28 +187,30 @@ static bool is_undone(const struct steps *s, size_t at) {
            (before && before->kind == STEP_OTHER && before->event == e->event && before->failed);
 }
 
-static void tell_edit(struct lessons *l, const struct history_walk *w, size_t at) {
+static void tell_edit(struct lessons *l, struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
-    struct buf text = BUF_INIT(MAX_TEXT);
+    struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
     bool undone = is_undone(w->s, at) || speaks_of_error(w, e->output), creates = lesson_is_edit(e) && lesson_creates(w->s, e);
     autofree char *diff = lesson_is_edit(e) ? lesson_changed_lines(w->s, at) : NULL;
     buf_addf(&text, "%s %s", undone ? "tried to change" : !e->text ? "removed" : creates ? "wrote" : "changed",
              e->path);
     if (diff && *diff) {
-        add_cut(&text, ":\n", diff, !creates ? MAX_DIFF : w->failed ? MAX_WRITTEN : MAX_LINE);
+        add_cut(&text, w, ":\n", diff, !creates ? MAX_DIFF : w->failed ? MAX_WRITTEN : MAX_LINE);
     }
     if (undone && e->output) {
-        add_cut(&text, "\nthe tool answered: ", e->output, MAX_OUTPUT);
+        add_cut(&text, w, "\nthe tool answered: ", e->output, MAX_OUTPUT);
     }
     add_step(l, w, e, undone ? ATTEMPT : w->failed ? TELLING : ASIDE, &text);
 }
 
-static void tell_other(struct lessons *l, const struct history_walk *w, const struct lesson_step *e) {
-    if (e->output && (e->failed || speaks_of_error(w, e->output))) {
-        struct buf text = BUF_INIT(MAX_TEXT);
-        add_cut(&text, e->failed ? "failed: " : "printed: ", e->output, MAX_OUTPUT);
-        add_cut(&text, "\nof a tool with: ", e->text, MAX_LINE);
-        add_step(l, w, e, ATTEMPT, &text);
+/* What a tool answered that ran nothing: told in brief only if it is an error. */
+static void tell_other(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+    if (e->output && *e->output) {
+        struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
+        bool wrong = e->failed || speaks_of_error(w, e->output);
+        add_cut(&text, w, e->failed ? "failed: " : "printed: ", e->output, MAX_OUTPUT);
+        add_cut(&text, w, "\nof a tool with: ", e->text, MAX_LINE);
+        add_step(l, w, e, wrong ? ATTEMPT : UNTOLD, &text);
     }
 }
 
@@ -227,8 +240,8 @@ static bool was_told(struct history_walk *w, size_t at) {
 static void tell_person(struct lessons *l, struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
     if (!pattern_is_in(w->r->idle, e->text, strlen(e->text)) && !was_told(w, at)) {
-        struct buf text = BUF_INIT(MAX_TEXT);
-        add_cut(&text, "person: ", e->text, MAX_TURN);
+        struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
+        add_cut(&text, w, "person: ", e->text, MAX_TURN);
         add_step(l, w, e, ESSENTIAL, &text);
     }
 }
@@ -239,8 +252,8 @@ static void tell_agent(struct lessons *l, struct history_walk *w, size_t at) {
         bool ends = is_conclusion(w->s, at);
         autofree char *cause = lesson_cause(w->r, e->text);
         bool announces = !cause && pattern_is_in(w->r->intent, e->text, strlen(e->text));
-        struct buf text = BUF_INIT(MAX_TEXT);
-        add_cut(&text, "agent: ", e->text, ends ? MAX_CONCLUSION : MAX_WORDS);
+        struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
+        add_cut(&text, w, "agent: ", e->text, ends ? MAX_CONCLUSION : MAX_WORDS);
         add_step(l, w, e, ends ? ESSENTIAL : cause || (w->failed && !announces) ? TELLING : ASIDE, &text);
     }
 }
@@ -281,29 +294,44 @@ static void order(struct session_history *h, size_t from) {
 static size_t bytes_of(const struct session_history *h) {
     size_t bytes = 0;
     list_each(i, one, h->list, h->count) {
-        bytes += strlen(one->text);
+        bytes += strlen(one->text) + (one->whole ? strlen(one->whole) : 0);
     }
     return bytes;
+}
+
+static void shorten_text(char **text, size_t max) {
+    struct buf shorter = BUF_INIT(WHOLE * MAX_TEXT);
+    add_excerpt(&shorter, *text, max);
+    free(*text);
+    *text = buf_detach(&shorter);
 }
 
 /* Where they are many, less of each is kept: no budget tells nearly as much. */
 static void shorten(struct session_history *h) {
     for (size_t max = MAX_TURN / 2; bytes_of(h) > MAX_KEPT && max > lengths[0]; max /= 2) {
         for (size_t i = 0; i < h->count; i++) {
-            struct buf text = BUF_INIT(MAX_TEXT);
-            add_excerpt(&text, h->list[i].text, max);
-            free(h->list[i].text);
-            h->list[i].text = buf_detach(&text);
+            shorten_text(&h->list[i].text, max);
+            if (h->list[i].whole) {
+                shorten_text(&h->list[i].whole, 2 * max);
+            }
         }
     }
 }
 
-void lessons_find_history(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
+static void walk(struct lessons *l, const struct steps *s, const struct lesson_reader *r, size_t from,
+                 size_t times) {
     autojson *seen = json_object();
-    size_t from = l->history.count;
-    struct history_walk w = {.s = s, .r = r, .seen = seen};
+    struct history_walk w = {.s = s, .r = r, .seen = seen, .at = from, .times = times};
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         tell_step(l, &w, i);
+    }
+}
+
+void lessons_find_history(struct lessons *l, const struct steps *s, const struct lesson_reader *r) {
+    size_t from = l->history.count;
+    walk(l, s, r, from, 1);
+    if (!work_is_stopped()) {
+        walk(l, s, r, from, WHOLE);
     }
     order(&l->history, from);
     shorten(&l->history);
@@ -334,14 +362,14 @@ void lessons_add_set_in(struct buf *out, const char *text) {
 }
 
 static void write_step(struct buf *out, const struct history_step *one, size_t max) {
-    autobuf text = BUF_INIT(2 * MAX_TEXT);
+    autobuf text = BUF_INIT(2 * WHOLE * MAX_TEXT);
     add_excerpt(&text, one->text, max);
     buf_addf(out, "t%u e%u ", one->trace + 1u, one->event);
     lessons_add_set_in(out, text.data);
 }
 
 static size_t tokens_of(const struct history_step *one, size_t max) {
-    autobuf text = BUF_INIT(4 * MAX_TEXT);
+    autobuf text = BUF_INIT(4 * WHOLE * MAX_TEXT);
     write_step(&text, one, max);
     return max ? tokens_estimate(text.data, text.len) : 0;
 }
@@ -359,7 +387,7 @@ static void choose_step(struct choice *c, size_t at, size_t max, size_t reserve)
     }
 }
 
-static void choose_weight(struct choice *c, enum weight weight, size_t max, size_t reserve) {
+static void choose_weight(struct choice *c, enum step_weight weight, size_t max, size_t reserve) {
     for (uint32_t k = 0; k < 1u << INDEX_BITS; k++) {
         uint32_t at = mirrored(k);
         if (at < c->history->count && c->history->list[at].weight == weight) {
@@ -372,22 +400,21 @@ static void choose(struct choice *c) {
     size_t reserve = (size_t)((1 - FIRST_SHARE) * (double)c->left);
     for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
         for (int weight = ESSENTIAL; weight >= TELLING; weight--) {
-            choose_weight(c, (enum weight)weight, lengths[i], i ? 0 : reserve);
+            choose_weight(c, (enum step_weight)weight, lengths[i], i ? 0 : reserve);
         }
     }
     for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
         for (int weight = ATTEMPT; weight >= LOOK; weight--) {
-            choose_weight(c, (enum weight)weight, lengths[weight >= ATTEMPT && !i ? 1 : i], 0);
+            choose_weight(c, (enum step_weight)weight, lengths[weight >= ATTEMPT && !i ? 1 : i], 0);
         }
     }
 }
 
-size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t tokens) {
-    struct choice c = {.history = &l->history, .left = tokens,
-                       .kept = xcalloc(l->history.count + 1, sizeof *c.kept)};
+size_t lessons_write_history(struct buf *out, const struct session_history *h, size_t tokens) {
+    struct choice c = {.history = h, .left = tokens, .kept = xcalloc(h->count + 1, sizeof *c.kept)};
     size_t left_out = 0;
     choose(&c);
-    list_each(i, one, l->history.list, l->history.count) {
+    list_each(i, one, h->list, h->count) {
         if (c.kept[i]) {
             write_step(out, one, c.kept[i]);
         }
@@ -397,10 +424,10 @@ size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t to
     return left_out;
 }
 
-size_t lessons_history_needs(const struct lessons *l) {
+size_t lessons_history_needs(const struct session_history *h) {
     size_t needs = 0;
-    list_each(i, one, l->history.list, l->history.count) {
-        needs += one->weight >= TELLING ? tokens_of(one, MAX_TEXT) : 0;
+    list_each(i, one, h->list, h->count) {
+        needs += one->weight >= TELLING ? tokens_of(one, WHOLE * MAX_TEXT) : 0;
     }
     return needs;
 }

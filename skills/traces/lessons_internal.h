@@ -248,12 +248,16 @@ void lessons_find_words(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r); /* lessons_words.c */
 void lessons_find_history(struct lessons *l, const struct steps *s,
                          const struct lesson_reader *r); /* lessons_history.c */
+/* How much a step tells. */
+enum step_weight { UNTOLD, LOOK, ROUTINE, ASIDE, ATTEMPT, TELLING, ESSENTIAL };
 /* Appends as much of the history as `tokens` hold. Returns how many steps are left out. */
-size_t lessons_write_history(struct buf *out, const struct lessons *l, size_t tokens);
+size_t lessons_write_history(struct buf *out, const struct session_history *h, size_t tokens);
+/* So many parts of the text, each between markers that it cannot contain. New reference. */
+json_t *lessons_wrap(const struct buf *text, size_t parts);
 /* Appends the text, lines behind the first set in: it cannot look like a step or a title. */
 void lessons_add_set_in(struct buf *out, const char *text);
 /* The tokens of all steps that tell much. */
-size_t lessons_history_needs(const struct lessons *l);
+size_t lessons_history_needs(const struct session_history *h);
 /* Whether the event is one of those that tell most: an edit until a failure ends. */
 bool lessons_history_tells(const struct lessons *l, struct evidence e);
 void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */

@@ -234,6 +234,11 @@ def host(d):
     check("A good skill" in order["instructions"] and "does not copy answers to tests" in order["instructions"], "and with what a model is told of a good skill")
     again = d.generate(job=job, draft="I am sorry, I cannot.")["result"]
     check(again["state"] == "input_required" and "not a SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
+    proof = d.generate(job=job, draft=GOOD)["result"]
+    said = proof.get("work_order", {}).get("instructions", "")
+    check(proof.get("state") == "input_required" and "prove it" in said and re.search(r"(?m)^t1 e4 ", said) and "A good skill" not in said
+          and not any(s in said for s in EXPECTED["secrets"]), "the draft comes back with what it cites: %s" % said)
+    check(not os.path.exists(d.work + "/skills/zip-tests"), "and is not saved before")
     bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
     check(bad.get("state") == "input_required" and "hooks" in bad["work_order"]["instructions"], "forbidden frontmatter is refused with the reason")
     check(not os.path.exists(d.work + "/skills/zip-tests"), "nothing is half-saved")
@@ -244,7 +249,7 @@ def host(d):
     check(d.call("job/status", job=job)["result"]["state"] == "succeeded", "the job has ended")
     started = d.call("skill/generate", traces=["fastapi-tests.jsonl"], teacher="host", name="never")["result"]
     d.call("job/status", job=started["job"], wait_s=20)
-    for _ in range(2):
+    for _ in range(3):
         d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     last = d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     check("error" in last and not os.path.exists(d.work + "/skills/never"), "after three drafts it ends, and nothing is saved")
@@ -300,8 +305,13 @@ def host_parts(d):
     check(count > 1 and events == sorted(set(events)) and events[0] == 1 and events[-1] > 780, "no event is in two parts, and none of the ends is missing")
     again = d.generate(job=job).get("error", {})
     check("belong together" in json.dumps(again), "behind the last part a draft is wanted: %s" % again)
-    saved = d.generate(job=job, draft=GOOD.replace("zip-tests", "many-parts"))["result"]
-    check(saved.get("outcome") == "saved", "and it is saved")
+    draft = GOOD.replace("zip-tests", "many-parts").replace("[t1 e4]", "[%s]" % ", ".join("t1 e%d" % n for n in range(1, 800)))
+    order = d.generate(job=job, draft=draft)["result"]["work_order"]
+    check("part 1 of 2 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %s" % order["instructions"][:200])
+    order = d.generate(job=job)["result"]["work_order"]
+    check("part 2 of 2 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %s" % order["instructions"][:200])
+    saved = d.generate(job=job, draft=draft)["result"]
+    check(saved.get("outcome") == "saved" and saved["teacher"]["reviewed"], "and it is saved")
 
 
 def host_order_waits_its_turn(program):

@@ -44,7 +44,9 @@ KERNEL_TESTS = {"tests": [
 
 RULES = sum([
     rule("kernels", drafts=[KERNEL.replace("blockIdx", "blokIdx"), KERNEL], batches=[KERNEL_TESTS, batch(0, 1)]),
-    rule("good"), rule("liar", SKILL.replace("[t1 e4]", "[t1 e4, t1 e9999, t7 e1]")), rule("again"), rule("student", draft="step-001-x"),
+    rule("good"), rule("liar", SKILL.replace("[t1 e4]", "[t1 e4, t1 e9999, t7 e1]")), rule("again"),
+    rule("cites", SKILL + "\nSee references/more.md.\n\n===== file: references/more.md =====\n# More\nRun `pytest` alone. [t1 e4]\nSo it is. [t9 e9]\n"),
+    rule("tires", do=["", "quota"]), rule("takes", drafts=[SKILL, "NOTHING: it was a slip."]), rule("student", draft="step-001-x"),
     rule("fenced", "Here it is, I hope you like it!\n\n```markdown\n" + SKILL + "```\nDone."),
     rule("json", json.dumps({"draft": SKILL})), rule("files", FILES), rule("tools", TOOLS),
     rule("apology", "I am sorry, I cannot write that."), rule("nothing", do="empty", draft=None),
@@ -95,19 +97,35 @@ def makes_a_skill(t, d):
     assert text == SKILL.replace(" [t1 e4]", "") and r["evidence"] == [{"line": 8, "event": "t1 e4"}]
     assert r["tests"]["count"] == 24 and r["tests"]["splits"] == {"refine": 8, "gate": 8, "report": 8}, r["tests"]
     assert r["tests"]["kinds"] == {"contains": 24, "regex": 24} and "reason" not in r["tests"]
-    assert r["teacher"]["kind"] == "model" and r["teacher"]["drafts"] == 1 and r["teacher"]["requests"] == 4, r["teacher"]
+    assert r["teacher"]["kind"] == "model" and r["teacher"]["drafts"] == 1 and r["teacher"]["requests"] == 5, r["teacher"]
+    proof = t.bodies()[1]["messages"]
+    assert r["teacher"]["reviewed"] and [m["role"] for m in proof[-3:]] == ["user", "assistant", "user"] and proof[-2]["content"] == SKILL, proof
+    (kind, shown), = marked(proof[-1]["content"])
+    assert kind == "TRACE" and "t1 e4 " in shown and "prove it" in proof[-1]["content"], proof[-1]
     assert r["teacher"]["tokens"] > 100 and meta["provenance"]["teacher"] == "model"
     assert meta["provenance"]["model"]["model"] == "good" and len(meta["tests"]) == 24
     assert t.model.stats()["peak"] == 1 and not leftovers(d)
     t.model.reset()
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"))
-    assert r["outcome"] == "saved" and r["teacher"]["requests"] == 0 and r["teacher"]["cached"] == 4, r["teacher"]
+    assert r["outcome"] == "saved" and r["teacher"]["requests"] == 0 and r["teacher"]["cached"] == 5, r["teacher"]
     assert t.model.stats()["requests"] == 0 and texts(r["skill"])[0] == text
+
+
+def keeps_what_is_not_proven(t, d):
+    """No answer to the proof costs no draft, and is told."""
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("tires"), tests=0)
+    assert r.get("outcome") == "saved" and r["teacher"]["reviewed"] is False and r["evidence"] == [{"line": 8, "event": "t1 e4"}], r
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("takes"), tests=0)
+    assert r.get("outcome") == "nothing_to_teach" and r["reason"].endswith("it was a slip."), r
 
 
 def cites_what_is_there(t, d):
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("liar"), tests=0)
     assert r["evidence"] == [{"line": 8, "event": "t1 e4"}], r
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("cites"), tests=0)
+    assert r["evidence"] == [{"line": 8, "event": "t1 e4"}, {"file": "references/more.md", "line": 2, "event": "t1 e4"}], r
+    text = open(r["skill"]["path"] + "/references/more.md").read()
+    assert text == "# More\nRun `pytest` alone.\nSo it is.\n", text
     r = generate(d, task="No trace.", teacher=t.teacher("liar"), tests=0)
     assert r["evidence"] == [], r
 
@@ -429,6 +447,8 @@ def is_a_tool(t, d):
     order = asked["structuredContent"]
     assert order["state"] == "input_required" and "<<<TRACE-DATA-" in order["work_order"]["instructions"], asked
     assert order["job"] in asked["content"][0]["text"] and "name:" in asked["content"][0]["text"]
+    proof = tool(job=order["job"], draft=SKILL)
+    assert "prove it" in proof["content"][0]["text"] and "t1 e4 " in proof["structuredContent"]["work_order"]["instructions"], proof
     saved = tool(job=order["job"], draft=SKILL, tests=[])["structuredContent"]
     assert saved["outcome"] == "saved" and saved["teacher"]["kind"] == "host", saved
     order = tool(task="Test zips.", teacher="host")
@@ -524,6 +544,7 @@ def forbids_links(t, d):
 TESTS = [
     ("a model writes skill and tests; again costs nothing", makes_a_skill, {}),
     ("evidence is what a trace has", cites_what_is_there, {}),
+    ("a draft that is not proven is used, and that is told", keeps_what_is_not_proven, {}),
     ("tests that were edited are not written over", edited_tests_stay, {}),
     ("material is data, markers hold, no secret leaves", prompt_holds, {"env": {"OPENAI_API_KEY": "mine-is-a-secret-value"}}),
     ("an improved skill keeps fields, files and tests", improves, {}),

@@ -111,6 +111,8 @@ def host(t, d, given):
     assert not seen_in(json.dumps(r)), seen_in(json.dumps(r))
     job = r["result"]["job"]
     draft = SKILL.replace("zip-tests", "hosted") + "\nThen " + SECRETS[0] + " opens it.\n"
+    proof = d.ask("skill/generate", {"job": job, "draft": SKILL, "wait": True})["result"]
+    assert "prove it" in proof["work_order"]["instructions"] and not seen_in(json.dumps(proof)), proof
     r = d.ask("skill/generate", {"job": job, "draft": draft, "wait": True})["result"]
     assert r["state"] == "input_required" and "line 10" in r["work_order"]["instructions"], r
     assert not seen_in(json.dumps(r)) and not os.path.exists(d.skills + "/hosted"), order["format"]

@@ -67,6 +67,11 @@ static void check_digest(const struct lessons *l) {
     }
 }
 
+static void check_review(const struct lessons *l) {
+    autojson *parts = lessons_review(l, "- `make` and `error:` [t1 e1, t1 e2] [t1 e3, t1 e9] `[t2 e1", 600, 300);
+    check(json_array_size(parts) < 5);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct trace t;
     struct err err = {0};
@@ -81,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct lessons lessons;
     lessons_extract(&lessons, &t, 1, NULL);
     check_digest(&lessons);
+    check_review(&lessons);
     lessons_finish(&lessons);
     trace_finish(&t);
     return 0;

@@ -195,3 +195,77 @@ Test(lessons_history, an_output_is_cut_between_characters) {
         finish(&m);
     }
 }
+
+static char *review(struct maker *m, const char *draft, size_t tokens) {
+    struct lessons l;
+    learn(&l, m);
+    autojson *parts = lessons_review(&l, draft, tokens, 0);
+    lessons_finish(&l);
+    cr_expect(json_array_size(parts) < 2);
+    return xstrdup(json_array_size(parts) ? json_string_value(json_array_get(parts, 0)) : "");
+}
+
+/* What a draft is told in brief is cut; its proof shows all of it, and what came after, of the place
+ * that it cites alone. */
+Test(lessons_history, a_draft_is_proven_by_what_came_of_it) {
+    struct maker m = {0};
+    user(&m, "Make the page load.");
+    for (int i = 0; i < 40; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "cat file%c%c", 'a' + i / 26, 'a' + i % 26);
+        run(&m, line, 0, "nothing of interest");
+    }
+    char output[1600];
+    memset(output, 'x', sizeof output - 1);
+    for (size_t i = 79; i < sizeof output; i += 80) {
+        output[i] = '\n';
+    }
+    output[sizeof output - 1] = '\0';
+    memcpy(output + 640, "the symlink leads out", 21);
+    run(&m, "curl localhost", 22, "error 500");
+    run(&m, "mount --bind src public", 0, output);
+    run(&m, "curl -v localhost", 22, "error 500 again");
+    autojson *digest = tell(&m, 6000);
+    cr_expect(strstr(text_of(digest), "the symlink leads out") == NULL);
+    autofree char *text = review(&m, "- The mount ends error 500. [t1 e84]\n", 6000);
+    cr_expect(strstr(text, "the symlink leads out") && strstr(text, "error 500 again"), "%s", text);
+    cr_expect(strstr(text, "fileak") == NULL && strstr(text, "Make the page") == NULL, "%s", text);
+    finish(&m);
+}
+
+/* Where a quote was said last is shown, however far it is; a short one, or a fence, leads nowhere; and
+ * without a citation there is nothing to prove. */
+Test(lessons_history, a_quote_leads_to_its_last_place) {
+    struct maker m = {0};
+    run(&m, "make first", 2, "error: no rule");
+    for (int i = 0; i < 60; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "cat file%c%c", 'a' + i / 26, 'a' + i % 26);
+        run(&m, line, 0, i == 30 ? "POST /logout needs RequireAuth" : i == 50 ? "abc" : "nothing");
+    }
+    static const char draft[] = "- `POST /logout` is open, as is `abc`. [t1 e2]\n```\ncat filebh\n```\n";
+    autofree char *text = review(&m, draft, 6000);
+    cr_expect(strstr(text, "POST /logout needs RequireAuth") != NULL, "%s", text);
+    cr_expect(strstr(text, "printed: abc") == NULL && strstr(text, "\n  abc") == NULL && strstr(text, "filebh") == NULL, "%s", text);
+    autofree char *none = review(&m, "- `POST /logout` is open. [t7 e1, t1 e9999]\n", 6000);
+    cr_expect(eq(str, none, ""));
+    finish(&m);
+}
+
+/* Whatever it cites, the proof keeps its budget. */
+Test(lessons_history, a_proof_keeps_its_budget) {
+    autobuf draft = BUF_INIT(1u << 20);
+    struct maker m = {0};
+    for (unsigned i = 1; i < 1200; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "make target%u", i);
+        run(&m, line, 2, "error: a rule is missing, and much else is to be said of it");
+        buf_addf(&draft, "- `make target%u` fails. [t1 e%u]\n", i, i);
+    }
+    for (size_t tokens = 500; tokens < 20000; tokens *= 4) {
+        autofree char *text = review(&m, draft.data, tokens);
+        size_t took = tokens_estimate(text, strlen(text));
+        cr_expect(took <= tokens + tokens / 10 && took > tokens / 2, "%zu tokens of %zu", took, tokens);
+    }
+    finish(&m);
+}
