@@ -1,15 +1,16 @@
 /* The refinement of a skill before it is saved. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/line_diff.h"
 #include "skills/check/skill_check.h"
 #include "skills/generation/generate_flow.h"
-#include "skills/refinement/line_map.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_prompt.h"
 #include "skills/refinement/refine_students.h"
 #include "skills/traces/redaction.h"
 
 #define MAX_PROBLEMS 8u /* findings that a teacher is told at once */
+#define LINE_PAIRS (4u << 20) /* that are compared */
 
 struct refining {
     struct generating *g;
@@ -54,18 +55,19 @@ static void free_refining(struct refining *x) {
 
 /* Edits moved the lines that events speak for. */
 static void move_evidence(struct generating *g, const char *after) {
-    size_t count;
-    autofree size_t *map = line_map(g->draft.text, after, &count);
+    struct line_diff d;
+    line_diff_init(&d, g->draft.text, after, false, LINE_PAIRS);
     json_t *moved = json_array();
     json_each(g->draft.evidence, i, one) {
         json_int_t line = json_get_integer(one, "line", 0);
-        size_t to = line > 0 && (size_t)line <= count ? map[line - 1] : 0;
+        size_t to = line > 0 && (size_t)line <= d.lines[0].count ? d.map[line - 1] : 0;
         if (to) {
             json_t *copy = json_copy((json_t *)(uintptr_t)one);
             json_object_set_new(copy, "line", json_integer((json_int_t)to));
             json_array_append_new(moved, copy);
         }
     }
+    line_diff_finish(&d);
     json_decref(g->draft.evidence);
     g->draft.evidence = moved;
 }

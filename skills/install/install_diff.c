@@ -2,13 +2,12 @@
 #include "skills/install/install_diff.h"
 
 #include "base/buf.h"
+#include "base/line_diff.h"
 #include "base/text.h"
 #include "skills/install/install_tree.h"
 
 #define TEXT_MAX (256u << 10) /* of one file */
-#define LINES_MAX 8192
-/* With more edits, all lines from the first to the last difference count as replaced. */
-#define EDITS_MAX 512
+#define LINE_PAIRS (16u << 20) /* that are compared */
 #define CONTEXT 3
 #define RAW_MAX (1u << 20) /* bytes of all differences; the rest is not even counted */
 #define FILES_SHOWN 20
@@ -16,191 +15,59 @@
 #define LINE_SHOWN 400 /* bytes */
 #define NOTE_ROOM 128  /* for the last line */
 
-struct line {
-    const char *text;
-    size_t len;   /* with its line feed */
-    bool changed; /* deleted on the old side, added on the new one */
-};
-struct side {
-    struct line *lines;
-    size_t count;
-};
-
-static int split(const struct buf *text, struct side *ret) {
-    const char *s = text->data, *end = s + text->len;
-    ret->lines = xcalloc(LINES_MAX, sizeof *ret->lines);
-    ret->count = 0;
-    while (s < end) {
-        const char *feed = memchr(s, '\n', (size_t)(end - s));
-        size_t len = (size_t)((feed ? feed + 1 : end) - s);
-        if (ret->count == LINES_MAX) {
-            return -EFBIG;
-        }
-        ret->lines[ret->count++] = (struct line){.text = s, .len = len};
-        s += len;
-    }
-    return 0;
-}
-
-static bool same_line(const struct line *a, const struct line *b) {
-    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-}
-
-/* --- the shortest edit (Myers 1986), for the part between equal ends --- */
-
-struct middle {
-    struct line *a, *b;
-    int n, m;
-};
-
-/* Where the step of an edit of d steps onto diagonal k came from: *ret_x on the row
- * before, which has the diagonals -(d-1)…d-1 at 0…2d-2. True: by an addition, else a
- * deletion. */
-static bool came_by_adding(const int *before, int d, int k, int *ret_x) {
-    int down = k < d - 1 ? before[k + d] : -1;
-    int right = k > 1 - d ? before[k + d - 2] : -1;
-    *ret_x = right < down ? down : right;
-    return right < down;
-}
-
-/* How far along diagonal k an edit of `d` steps comes, from what d - 1 steps reached.
- * reach[k + d] of the rows is x; y is x - k. */
-static int furthest(const struct middle *mid, const int *before, int d, int k) {
-    int x = 0;
-    if (d) {
-        bool added = came_by_adding(before, d, k, &x);
-        x += !added;
-    }
-    for (; x < mid->n && x - k < mid->m && same_line(&mid->a[x], &mid->b[x - k]); x++) {}
-    return x;
-}
-
-/* Mark the edit backwards: every step of the path was a deletion or an addition. */
-static void mark_path(const struct middle *mid, int **reach, int d) {
-    int k = mid->n - mid->m, x;
-    for (; d > 0; d--) {
-        if (came_by_adding(reach[d - 1], d, k, &x)) {
-            k++;
-            mid->b[x - k].changed = true;
-        } else {
-            k--;
-            mid->a[x].changed = true;
-        }
-    }
-}
-
-static void mark_all(const struct middle *mid) {
-    for (int i = 0; i < mid->n; i++) {
-        mid->a[i].changed = true;
-    }
-    for (int i = 0; i < mid->m; i++) {
-        mid->b[i].changed = true;
-    }
-}
-
-static void mark_middle(const struct middle *mid) {
-    int *reach[EDITS_MAX + 1];
-    int d = 0;
-    bool done = false;
-    for (; d <= EDITS_MAX && !done; d += !done) {
-        reach[d] = xcalloc(2 * (size_t)d + 1, sizeof **reach);
-        for (int k = -d; k <= d && !done; k += 2) {
-            int x = furthest(mid, d ? reach[d - 1] : NULL, d, k);
-            reach[d][k + d] = x;
-            done = x >= mid->n && x - k >= mid->m;
-        }
-    }
-    if (done) {
-        mark_path(mid, reach, d);
-    } else {
-        mark_all(mid);
-    }
-    for (int i = 0; i < d + done; i++) {
-        free(reach[i]);
-    }
-}
-
-static void mark_changes(struct side *a, struct side *b) {
-    size_t head = 0, tail = 0, least = a->count < b->count ? a->count : b->count;
-    while (head < least && same_line(&a->lines[head], &b->lines[head])) {
-        head++;
-    }
-    while (tail < least - head &&
-           same_line(&a->lines[a->count - 1 - tail], &b->lines[b->count - 1 - tail])) {
-        tail++;
-    }
-    struct middle mid = {.a = a->lines + head,
-                         .b = b->lines + head,
-                         .n = (int)(a->count - head - tail),
-                         .m = (int)(b->count - head - tail)};
-    mark_middle(&mid);
-}
-
 /* --- hunks --- */
 
-static void add_line(struct buf *out, char mark, const struct line *line) {
+static void add_line(struct buf *out, char mark, const struct line_diff *d, size_t i) {
+    size_t len;
+    const char *line = line_diff_line(d, mark == '+', i, &len);
     buf_addc(out, mark);
-    buf_add(out, line->text, line->len);
-    if (line->text[line->len - 1] != '\n') {
+    buf_add(out, line, len);
+    if (line[len - 1] != '\n') {
         buf_adds(out, "\n\\ No newline at end of file\n");
     }
 }
 
 /* Past the changes and up to `CONTEXT` equal lines that begin at (*i, *j); more equal
  * lines between two changes end the hunk unless they are within twice the context. */
-static void hunk_end(const struct side *a, const struct side *b, size_t *i, size_t *j) {
+static void hunk_end(const struct line_diff *d, size_t *i, size_t *j) {
     size_t equal = 0;
-    while ((*i < a->count || *j < b->count) && equal <= 2 * CONTEXT) {
-        if (*i < a->count && a->lines[*i].changed) {
-            (*i)++;
-            equal = 0;
-        } else if (*j < b->count && b->lines[*j].changed) {
-            (*j)++;
-            equal = 0;
-        } else {
-            (*i)++;
-            (*j)++;
-            equal++;
-        }
+    for (char mark; equal <= 2 * CONTEXT && (mark = line_diff_next(d, i, j));) {
+        equal = mark == ' ' ? equal + 1 : 0;
     }
     size_t back = equal > CONTEXT ? equal - CONTEXT : 0;
     *i -= back;
     *j -= back;
 }
 
-static void add_hunk(struct buf *out, const struct side *a, const struct side *b,
-                     size_t i, size_t j, size_t end_i, size_t end_j) {
+struct counts {
+    size_t gone, added;
+};
+
+static void add_hunk(struct buf *out, const struct line_diff *d, size_t i, size_t j,
+                     size_t end_i, size_t end_j, struct counts *counts) {
     buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (end_i > i), end_i - i,
              j + (end_j > j), end_j - j);
     while (i < end_i || j < end_j) {
-        if (i < end_i && a->lines[i].changed) {
-            add_line(out, '-', &a->lines[i++]);
-        } else if (j < end_j && b->lines[j].changed) {
-            add_line(out, '+', &b->lines[j++]);
-        } else {
-            add_line(out, ' ', &a->lines[i++]);
-            j++;
-        }
+        size_t old = i, new = j;
+        char mark = line_diff_next(d, &i, &j);
+        counts->gone += mark == '-';
+        counts->added += mark == '+';
+        add_line(out, mark, d, mark == '+' ? new : old);
     }
 }
 
-static void add_hunks(struct buf *out, const struct side *a, const struct side *b) {
-    size_t i = 0, j = 0;
-    while ((i < a->count || j < b->count) && !out->full) {
-        if (!(i < a->count && a->lines[i].changed) &&
-            !(j < b->count && b->lines[j].changed)) {
-            i++;
-            j++;
-            continue;
+static struct counts add_hunks(struct buf *out, const struct line_diff *d) {
+    struct counts counts = {0};
+    size_t i = 0, j = 0, end_i = 0, end_j = 0;
+    for (char mark; (mark = line_diff_next(d, &end_i, &end_j)); i = end_i, j = end_j) {
+        if (mark != ' ') {
+            size_t before = i < j ? i : j;
+            before = before < CONTEXT ? before : CONTEXT;
+            hunk_end(d, &end_i, &end_j);
+            add_hunk(out, d, i - before, j - before, end_i, end_j, &counts);
         }
-        size_t before = i < j ? i : j;
-        before = before < CONTEXT ? before : CONTEXT;
-        size_t end_i = i, end_j = j;
-        hunk_end(a, b, &end_i, &end_j);
-        add_hunk(out, a, b, i - before, j - before, end_i, end_j);
-        i = end_i;
-        j = end_j;
     }
+    return counts;
 }
 
 /* --- what is shown of it --- */
@@ -271,31 +138,11 @@ static bool is_text(const struct buf *b) {
     return !memchr(b->data, '\0', b->len) && text_is_utf8(b->data, b->len);
 }
 
-static size_t count_changed(const struct side *side) {
-    size_t count = 0;
-    for (size_t i = 0; i < side->count; i++) {
-        count += side->lines[i].changed;
-    }
-    return count;
-}
-
-struct counts {
-    size_t gone, added;
-};
-
-static struct counts add_texts(struct buf *out, const struct buf *now,
-                               const struct buf *then) {
-    struct side a = {0}, b = {0};
-    struct counts counts = {0};
-    if (split(now, &a) < 0 || split(then, &b) < 0) {
-        buf_adds(out, "(too long to compare)\n");
-    } else {
-        mark_changes(&a, &b);
-        add_hunks(out, &a, &b);
-        counts = (struct counts){count_changed(&a), count_changed(&b)};
-    }
-    free(a.lines);
-    free(b.lines);
+static struct counts add_texts(struct buf *out, const char *now, const char *then) {
+    struct line_diff d;
+    line_diff_init(&d, now, then, true, LINE_PAIRS);
+    struct counts counts = add_hunks(out, &d);
+    line_diff_finish(&d);
     return counts;
 }
 
@@ -321,7 +168,7 @@ static void add_file(struct diff *d, int now_dir, const struct skill_file *now,
     } else if (!is_text(&old_text) || !is_text(&new_text)) {
         buf_adds(out, "(binary)\n");
     } else {
-        counts = add_texts(out, &old_text, &new_text);
+        counts = add_texts(out, old_text.data, new_text.data);
     }
     summarise(d, path,
               !now     ? "new"
@@ -381,14 +228,12 @@ char *install_diff(int now, const struct install_tree *is, int source,
 }
 
 char *install_text_diff(const char *path, const char *was, const char *now) {
-    const struct buf a = {.data = (char *)(uintptr_t)was, .len = strlen(was)},
-                     b = {.data = (char *)(uintptr_t)now, .len = strlen(now)};
     struct diff d = {.summary = BUF_INIT(0), .text = BUF_INIT(RAW_MAX)};
     if (strcmp(was, now) == 0) {
         return NULL;
     }
     buf_addf(&d.text, "--- %s\n+++ %s\n", path, path);
-    add_texts(&d.text, &a, &b);
+    (void)add_texts(&d.text, was, now);
     return diff_end(&d);
 }
 

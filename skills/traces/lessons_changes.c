@@ -2,87 +2,26 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
+#include "base/line_diff.h"
 #include "base/text.h"
 
 #define DIFF_LINES 200u /* that a difference is sought in */
 #define MAX_SHARED 400u /* bytes of a line that is compared */
 
-static void add_lines(struct buf *out, char mark, const char *from, const char *to) {
-    for (; from < to; from = text_next_line(from)) {
-        buf_addf(out, "%c%.*s\n", mark, (int)strcspn(from, "\n"), from);
-    }
-}
-
-struct changed_lines {
-    const char *at[DIFF_LINES + 1]; /* the last: the end of the text */
-    size_t count;
-};
-
-/* False: there are too many. */
-static bool list_lines(struct changed_lines *ret, const char *from, const char *to) {
-    for (ret->count = 0; from < to && ret->count < DIFF_LINES; from = text_next_line(from)) {
-        ret->at[ret->count++] = from;
-    }
-    ret->at[ret->count] = from;
-    return from >= to;
-}
-
-static bool same_line(const char *a, const char *b) {
-    size_t len = strcspn(a, "\n");
-    return len == strcspn(b, "\n") && memcmp(a, b, len) == 0;
-}
-
-/* The lines that go and come between what the longest common sequence keeps. */
-static void add_difference(struct buf *out, const struct changed_lines *a,
-                           const struct changed_lines *b) {
-    size_t width = b->count + 1;
-    uint16_t *kept = xcalloc((a->count + 1) * width, sizeof *kept);
-    for (size_t i = a->count; i > 0; i--) {
-        for (size_t k = b->count; k > 0; k--) {
-            uint16_t *at = &kept[(i - 1) * width + k - 1];
-            uint16_t below = at[width], right = at[1];
-            *at = same_line(a->at[i - 1], b->at[k - 1]) ? (uint16_t)(at[width + 1] + 1)
-                                                         : (below > right ? below : right);
-        }
-    }
-    for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
-        const uint16_t *at = &kept[i * width + k];
-        if (i < a->count && k < b->count && same_line(a->at[i], b->at[k])) {
-            i++;
-            k++;
-        } else if (i < a->count && (k == b->count || at[width] >= at[1])) {
-            add_lines(out, '-', a->at[i], a->at[i + 1]);
-            i++;
-        } else {
-            add_lines(out, '+', b->at[k], b->at[k + 1]);
-            k++;
-        }
-    }
-    free(kept);
-}
-
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 static char *difference(const char *old, const char *now, size_t max) {
     struct buf out = BUF_INIT(max);
-    const char *a = old ? old : "", *b = now;
-    while (*a && *b && same_line(a, b)) {
-        a = text_next_line(a);
-        b = text_next_line(b);
-    }
-    struct changed_lines *before = xcalloc(2, sizeof *before), *after = before + 1;
-    const char *a_end = a + strlen(a), *b_end = b + strlen(b);
-    if (list_lines(before, a, a_end) && list_lines(after, b, b_end)) {
-        while (before->count && after->count &&
-               same_line(before->at[before->count - 1], after->at[after->count - 1])) {
-            before->count--;
-            after->count--;
+    struct line_diff d;
+    line_diff_init(&d, old ? old : "", now, false, DIFF_LINES * DIFF_LINES);
+    size_t i = 0, k = 0, old_line = 0, new_line = 0, len;
+    for (char mark; (mark = line_diff_next(&d, &i, &k)); old_line = i, new_line = k) {
+        const char *line =
+            line_diff_line(&d, mark == '+', mark == '+' ? new_line : old_line, &len);
+        if (mark != ' ') {
+            buf_addf(&out, "%c%.*s\n", mark, (int)len, line);
         }
-        add_difference(&out, before, after);
-    } else {
-        add_lines(&out, '-', a, a_end);
-        add_lines(&out, '+', b, b_end);
     }
-    free(before);
+    line_diff_finish(&d);
     return buf_detach(&out);
 }
 

@@ -1,7 +1,6 @@
 /* refinement: the engine driven by played students, its rule, its prompt, its memory. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "skills/refinement/line_map.h"
 #include "skills/refinement/refine_prompt.h"
 #include "tests/unit/skills/played_students.h"
 
@@ -455,25 +454,4 @@ Test(refine_prompt, secrets_leave_the_data_and_the_markers_stay) {
         refine_history_finish(&h);
     }
     redaction_free(redaction);
-}
-
-/* --- lines --- */
-
-static void check_map(const char *before, const char *after, const size_t *want) {
-    size_t count;
-    autofree size_t *map = line_map(before, after, &count);
-    for (size_t i = 0; i < count; i++) {
-        cr_assert(map[i] == want[i], "%s -> %s: line %zu is %zu", before, after, i,
-                  map[i]);
-    }
-}
-
-Test(line_map, lines_are_found_where_they_went) {
-    check_map("a\nb\nc", "a\nb\nc", (size_t[]){1, 2, 3});
-    check_map("a\nb\nc", "a\nx\ny\nb\nc", (size_t[]){1, 4, 5});
-    check_map("a\nb\nc", "a\nB\nc", (size_t[]){1, 0, 3});
-    check_map("a\nb\nc\nd\ne", "x\nb\ny\nd\nz", (size_t[]){0, 2, 0, 4, 0});
-    check_map("a\na\nb", "b\na\na", (size_t[]){2, 3, 0});
-    check_map("", "a\n", (size_t[]){2});
-    check_map("a\nb", "", (size_t[]){0, 0});
 }
