@@ -22,6 +22,7 @@
 #define MAX_DIFF 700u
 #define MAX_WRITTEN 600u /* of a new file */
 #define MAX_KEY 300u /* bytes by which a turn is known again, beside its length */
+#define MAX_LAST 2u
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
@@ -107,6 +108,15 @@ static void add_options(struct buf *out, const struct history_walk *w, const str
     }
 }
 
+/* One of the last things done before the person's next turn: what the agent then says came of it. */
+static bool is_last(const struct steps *s, size_t at) {
+    unsigned later = 0;
+    for (size_t i = at + 1; i < s->count && s->list[i].kind != STEP_USER && later < MAX_LAST; i++) {
+        later += s->list[i].kind == STEP_RUN || s->list[i].kind == STEP_EDIT;
+    }
+    return later < MAX_LAST;
+}
+
 static bool is_new(struct history_walk *w, const struct lesson_step *e) {
     bool fresh = !e->error_count;
     for (size_t i = 0; i < e->error_count; i++) {
@@ -154,7 +164,8 @@ static bool tell_error(struct lessons *l, struct history_walk *w, const struct l
     return shown.error_count > 0;
 }
 
-static void tell_pass(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
+static void tell_pass(struct lessons *l, struct history_walk *w, size_t at) {
+    const struct lesson_step *e = &w->s->list[at];
     const struct lesson_step *failed = w->failed ? &w->s->list[w->failed - 1] : NULL;
     bool ended = failed && failed->command.count && e->command.count && lesson_is_rerun(failed, e);
     struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
@@ -164,8 +175,8 @@ static void tell_pass(struct lessons *l, struct history_walk *w, const struct le
     if (e->output && *e->output) {
         add_cut(&text, w, "\n", e->output, MAX_OUTPUT);
     }
-    bool looks = e->command.classes & COMMAND_PROBE;
-    add_step(l, w, e, ended || e->refused ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
+    bool looks = e->command.classes & COMMAND_PROBE, tells = ended || e->refused || (!looks && is_last(w->s, at));
+    add_step(l, w, e, tells ? TELLING : failed ? ATTEMPT : looks ? LOOK : ROUTINE, &text);
     w->failed = ended ? 0 : w->failed;
 }
 
@@ -174,7 +185,7 @@ static void tell_run(struct lessons *l, struct history_walk *w, size_t at) {
     if (e->failed) {
         tell_failure(l, w, e, at);
     } else if (!tell_error(l, w, e, at)) {
-        tell_pass(l, w, e);
+        tell_pass(l, w, at);
     }
 }
 
@@ -200,7 +211,7 @@ static void tell_edit(struct lessons *l, struct history_walk *w, size_t at) {
     if (undone && e->output) {
         add_cut(&text, w, "\nthe tool answered: ", e->output, MAX_OUTPUT);
     }
-    add_step(l, w, e, undone ? ATTEMPT : w->failed ? TELLING : ASIDE, &text);
+    add_step(l, w, e, undone ? ATTEMPT : w->failed || is_last(w->s, at) ? TELLING : ASIDE, &text);
 }
 
 /* What a tool answered that ran nothing: told in brief only if it is an error. */
@@ -254,7 +265,8 @@ static void tell_agent(struct lessons *l, struct history_walk *w, size_t at) {
         bool announces = !cause && pattern_is_in(w->r->intent, e->text, strlen(e->text));
         struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
         add_cut(&text, w, "agent: ", e->text, ends ? MAX_CONCLUSION : MAX_WORDS);
-        add_step(l, w, e, ends ? ESSENTIAL : cause || (w->failed && !announces) ? TELLING : ASIDE, &text);
+        add_step(l, w, e, ends ? ESSENTIAL : announces ? LOOK : cause || w->failed ? TELLING : ASIDE,
+                 &text);
     }
 }
 

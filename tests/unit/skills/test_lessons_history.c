@@ -269,3 +269,26 @@ Test(lessons_history, a_proof_keeps_its_budget) {
     }
     finish(&m);
 }
+
+/* Sessions whose agent announces everything: what it did last before it says that it works is told
+ * before what it was about to do. */
+Test(lessons_history, what_was_done_last_is_told_before_announcements) {
+    struct maker m = {0};
+    user(&m, "Let the webhook get its events.");
+    for (int i = 0; i < 120; i++) {
+        char line[128], word[16];
+        snprintf(word, sizeof word, "%c%c", 'a' + i / 26, 'a' + i % 26);
+        snprintf(line, sizeof line, "I'll now look at the page %s of the manual, which may tell how events are set.", word);
+        say(&m, line);
+        snprintf(line, sizeof line, "curl -s localhost/page%s", word);
+        run(&m, line, 0, "nothing about that");
+    }
+    run(&m, "curl -X PUT localhost/admin/users/7 -d events=All", 0, "{\"success\":true}");
+    run(&m, "curl -s localhost/session/status", 0, "{\"events\":\"All\"}");
+    say(&m, "The events are set at last.");
+    user(&m, "It works, thank you very much for that.");
+    autojson *digest = tell(&m, 700);
+    const char *text = text_of(digest);
+    cr_expect(strstr(text, "PUT localhost/admin/users/7") && strstr(text, "session/status") && strstr(text, "at last"), "%s", text);
+    finish(&m);
+}
