@@ -26,7 +26,7 @@
 #define MAX_OPEN 20u /* steps after a failure that are about it */
 #define FIRST_SHARE 0.6 /* of the room, at most, for what is told in brief at first */
 #define INDEX_BITS 16u
-#define WHOLE 4u /* times these bytes are kept of each piece, for who proves what was told */
+#define WHOLE 8u /* times these bytes, at most MAX_TURN, are kept of each piece, for who proves what was told */
 
 /* Bytes of a step's text that are told: first of what tells most, then more of it. */
 static const size_t lengths[] = {160, 480, WHOLE * MAX_TEXT};
@@ -86,10 +86,14 @@ static void add_excerpt(struct buf *out, const char *text, size_t max) {
     buf_adds(out, text + tail_start(text, len, max / 3));
 }
 
+static size_t piece(const struct history_walk *w, size_t max) {
+    return max * w->times < MAX_TURN ? max * w->times : MAX_TURN;
+}
+
 static void add_cut(struct buf *out, const struct history_walk *w, const char *mark, const char *text,
                     size_t max) {
     buf_adds(out, mark);
-    add_excerpt(out, text + strspn(text, "\n"), max * w->times);
+    add_excerpt(out, text + strspn(text, "\n"), piece(w, max));
 }
 
 /* The last bytes of an output, from the beginning of a line on. */
@@ -97,7 +101,7 @@ static void add_tail(struct buf *out, const struct history_walk *w, const char *
     if (!*output) {
         return;
     }
-    size_t from = tail_start(output, strlen(output), MAX_OUTPUT * w->times);
+    size_t from = tail_start(output, strlen(output), piece(w, MAX_OUTPUT));
     const char *line = from ? text_next_line(output + from) : output;
     add_cut(out, w, "\n", *line ? line : output + from, MAX_OUTPUT);
 }
