@@ -6,11 +6,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "clients/ctl/elf_needs.h"
 #include "clients/ctl/texts.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* What Debian 12, Ubuntu 22.04 and RHEL 9 have. */
@@ -23,8 +23,53 @@ struct pack {
     char *folder, *name, *output;
     char *worker;       /* the program */
     char *root, *nvrtc; /* of the toolkit; NULL = without a compiler */
-    struct elf_needs needs;
+    struct utsname machine; /* this one's, whose program it is */
+    struct strings libraries;
+    unsigned glibc_major, glibc_minor; /* the oldest that it runs with */
 };
+
+/* --- programs that are run here --- */
+
+struct running {
+    struct buf out, error;
+    struct child_end end;
+};
+
+static void on_out(struct child *, const char *bytes, size_t len, void *data) {
+    buf_add(&((struct running *)data)->out, bytes, len);
+}
+
+static void on_error(struct child *, const char *bytes, size_t len, void *data) {
+    buf_add(&((struct running *)data)->error, bytes, len);
+}
+
+static void on_end(struct child *, const struct child_end *end, void *data) {
+    ((struct running *)data)->end = *end;
+}
+
+/* What it writes, or NULL. */
+static char *run(const char *const *argv, const char *const *env, struct err *err) {
+    struct running r = {.out = BUF_INIT(64u << 10), .error = BUF_INIT(64u << 10)};
+    struct child_options options = {.argv = argv,
+                                    .env = env,
+                                    .out = on_out,
+                                    .error = on_error,
+                                    .end = on_end,
+                                    .data = &r};
+    struct child *child;
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    int rc = child_start(&loop, &options, &child, err);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    if (rc == 0 && r.end.exit_status != 0) {
+        rc = err_set(err, -EIO, "%s failed: %.300s", argv[0], r.error.data);
+    }
+    char *said = rc < 0 ? NULL : buf_detach(&r.out);
+    buf_finish(&r.out);
+    buf_finish(&r.error);
+    return said;
+}
 
 /* --- what goes in --- */
 
@@ -85,8 +130,8 @@ static int stage_compiler(const struct pack *p, struct err *err) {
 }
 
 static char *readme_text(const struct pack *p) {
-    return xasprintf(pack_readme, UPSKILLD_VERSION, p->needs.machine,
-                     p->needs.glibc_major, p->needs.glibc_minor, p->name, p->name,
+    return xasprintf(pack_readme, UPSKILLD_VERSION, p->machine.machine,
+                     p->glibc_major, p->glibc_minor, p->name, p->name,
                      p->name, p->root ? pack_with_compiler : pack_without_compiler);
 }
 
@@ -101,6 +146,45 @@ static int stage_all(struct pack *p, struct err *err) {
 
 /* --- is it fit to travel? --- */
 
+enum needs_part { OF_ALL, OF_PROGRAM, OF_LIBRARIES };
+
+/* A line of what the loader tells: "libc.so.6 => PATH (ADDRESS)" of all libraries, then
+ * "libc.so.6 (GLIBC_2.34) => PATH" behind "PROGRAM:" and behind each library. */
+static void need_take(struct pack *p, const char *line, enum needs_part *part) {
+    char name[256];
+    unsigned major, minor;
+    size_t len = strlen(p->worker);
+    if (*line && line[strlen(line) - 1] == ':') {
+        bool own = strncmp(line, p->worker, len) == 0 && strcmp(line + len, ":") == 0;
+        *part = own ? OF_PROGRAM : OF_LIBRARIES;
+    } else if (*part == OF_PROGRAM &&
+               sscanf(line, "%255s (GLIBC_%u.%u", name, &major, &minor) == 3) {
+        bool newer = major > p->glibc_major ||
+                     (major == p->glibc_major && minor > p->glibc_minor);
+        p->glibc_major = newer ? major : p->glibc_major;
+        p->glibc_minor = newer ? minor : p->glibc_minor;
+    } else if (*part == OF_ALL && sscanf(line, "%255s", name) == 1 &&
+               strncmp(name, "linux-vdso", 10) != 0) {
+        strings_add(&p->libraries, xstrdup(path_basename(name)));
+    }
+}
+
+/* The loader reads the program and runs nothing of it; a script has another one. */
+static int read_needs(struct pack *p, struct err *err) {
+    static const char *const env[] = {"LD_TRACE_LOADED_OBJECTS=1", "LD_VERBOSE=1", NULL};
+    const char *argv[] = {p->worker, NULL};
+    autofree char *said = run(argv, env, err);
+    enum needs_part part = OF_ALL;
+    char *rest = NULL;
+    for (char *line = said ? strtok_r(said, "\t\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\t\n", &rest)) {
+        need_take(p, line, &part);
+    }
+    return !said            ? err->code
+           : p->glibc_major ? 0
+                            : err_set(err, -EINVAL, "%s: not a dynamic program", p->worker);
+}
+
 static bool is_everywhere(const char *library) {
     static const char *const names[] = {"libc.so.6",       "libm.so.6",  "libdl.so.2",
                                         "libpthread.so.0", "librt.so.1", NULL};
@@ -108,41 +192,23 @@ static bool is_everywhere(const char *library) {
 }
 
 static int check_program(const struct pack *p, struct err *err) {
-    const struct elf_needs *n = &p->needs;
-    for (size_t i = 0; i < n->library_count; i++) {
-        if (!is_everywhere(n->libraries[i])) {
+    for (size_t i = 0; i < p->libraries.count; i++) {
+        if (!is_everywhere(p->libraries.list[i])) {
             return err_set(err, -EINVAL,
                            "%s needs %s, which other machines lack: build it without "
                            "sanitizers",
-                           p->worker, n->libraries[i]);
+                           p->worker, p->libraries.list[i]);
         }
     }
-    if (n->glibc_major > GLIBC_MAJOR ||
-        (n->glibc_major == GLIBC_MAJOR && n->glibc_minor > GLIBC_MINOR)) {
+    if (p->glibc_major > GLIBC_MAJOR ||
+        (p->glibc_major == GLIBC_MAJOR && p->glibc_minor > GLIBC_MINOR)) {
         return err_set(err, -EINVAL,
                        "%s needs glibc %u.%u, and %u.%u is the newest that can be "
                        "expected: build it on Debian 12 or Ubuntu 22.04",
-                       p->worker, n->glibc_major, n->glibc_minor, GLIBC_MAJOR,
+                       p->worker, p->glibc_major, p->glibc_minor, GLIBC_MAJOR,
                        GLIBC_MINOR);
     }
     return 0;
-}
-
-/* --- tar --- */
-
-struct archiving {
-    struct buf words;
-    struct child_end end;
-};
-
-static void on_words(struct child *, const char *bytes, size_t len, void *data) {
-    struct archiving *a = data;
-    buf_add(&a->words, bytes, len);
-}
-
-static void on_end(struct child *, const struct child_end *end, void *data) {
-    struct archiving *a = data;
-    a->end = *end;
 }
 
 /* Without a trace of who packed it. */
@@ -163,20 +229,8 @@ static int archive(const struct pack *p, struct err *err) {
                           p->stage,
                           p->name,
                           NULL};
-    struct archiving a = {.words = BUF_INIT(64u << 10)};
-    struct child_options options = {
-        .argv = argv, .error = on_words, .end = on_end, .data = &a};
-    struct child *child;
-    uv_loop_t loop;
-    uv_loop_init(&loop);
-    int rc = child_start(&loop, &options, &child, err);
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
-    if (rc == 0 && a.end.exit_status != 0) {
-        rc = err_set(err, -EIO, "tar failed: %.300s", a.words.data);
-    }
-    buf_finish(&a.words);
-    return rc;
+    autofree char *said = run(argv, NULL, err);
+    return said ? 0 : err->code;
 }
 
 /* --- the command --- */
@@ -219,7 +273,8 @@ static int find_worker(struct pack *p, const json_t *status, struct err *err) {
             p->worker = realpath(json_string_value(program), NULL);
         }
     }
-    return p->worker ? elf_needs_read(p->worker, &p->needs, err)
+    (void)uname(&p->machine);
+    return p->worker ? read_needs(p, err)
                      : err_set(err, -ENOENT,
                                "upskilld-worker was not found beside upskilld; "
                                "UPSKILLD_WORKER names it elsewhere");
@@ -230,7 +285,7 @@ static int make_stage(struct pack *p, struct err *err) {
     if (!p->stage) {
         return err->code;
     }
-    p->name = xasprintf("upskilld-worker-%s-%s", UPSKILLD_VERSION, p->needs.machine);
+    p->name = xasprintf("upskilld-worker-%s-%s", UPSKILLD_VERSION, p->machine.machine);
     p->folder = path_join(p->stage, p->name);
     p->output = p->output ? p->output : xasprintf("%s.tar.gz", p->name);
     return 0;
@@ -248,12 +303,11 @@ static int pack_make(struct pack *p, const json_t *status, struct err *err) {
 static void pack_show(const struct pack *p) {
     struct stat st = {0};
     stat(p->output, &st);
-    const struct elf_needs *n = &p->needs;
     if (p->command->json) {
         autojson *out =
             json_pack("{s:s, s:I, s:s, s:o, s:b}", "archive", p->output, "bytes",
-                      (json_int_t)st.st_size, "machine", n->machine, "glibc",
-                      json_sprintf("%u.%u", n->glibc_major, n->glibc_minor), "compiler",
+                      (json_int_t)st.st_size, "machine", p->machine.machine, "glibc",
+                      json_sprintf("%u.%u", p->glibc_major, p->glibc_minor), "compiler",
                       p->root != NULL);
         autobuf text = BUF_INIT(64u << 10);
         json_write(&text, out);
@@ -261,11 +315,11 @@ static void pack_show(const struct pack *p) {
         return;
     }
     printf("%s: %.1f MB, for %s with glibc %u.%u or newer, %s\n", p->output,
-           (double)st.st_size / 1e6, n->machine, n->glibc_major, n->glibc_minor,
+           (double)st.st_size / 1e6, p->machine.machine, p->glibc_major, p->glibc_minor,
            p->root ? "with a compiler" : "without a compiler");
     fputs("needs of the machine:", stdout);
-    for (size_t i = 0; i < n->library_count; i++) {
-        printf(" %s", n->libraries[i]);
+    for (size_t i = 0; i < p->libraries.count; i++) {
+        printf(" %s", p->libraries.list[i]);
     }
     printf("\n\nOn the other machine:  tar xzf %s.tar.gz\n"
            "In your config.yaml:   workers: [{name: HOST, argv: [ssh, -T, HOST, "
@@ -279,7 +333,7 @@ static void pack_finish(struct pack *p) {
         dir_remove(p->stage, NULL);
         free(p->stage);
     }
-    elf_needs_finish(&p->needs);
+    strings_finish(&p->libraries);
     free(p->folder);
     free(p->name);
     free(p->output);
