@@ -4,6 +4,32 @@
 
 #define MAX_LINES_TEXT (8u << 20)
 
+/* Where a line begins, from 1; the text's end if it has fewer. */
+static const char *line_start(const struct source_file *file, long line) {
+    const char *at = file->text, *end = file->text + file->len;
+    while (--line > 0 && at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    return at;
+}
+
+/* nvcc gives a kernel a host function, which launches it, at the head of the kernel: what
+ * that does was written where it was called. */
+static bool is_head_of_kernel(const struct source_file *file, long line) {
+    static const char word[] = "__global__";
+    const char *begin = line_start(file, line), *end = line_start(file, line + 1);
+    const char *last = NULL;
+    for (const char *at = file->text;
+         (at = memmem(at, (size_t)(end - at), word, strlen(word))); at++) {
+        last = at;
+    }
+    while (last && last < begin && !strchr("{};", *last)) {
+        last++;
+    }
+    return last && last >= begin;
+}
+
 /* "0x11c7" begins an address, "FILE:LINE" and perhaps " (discriminator 2)" follow it, the
  * innermost inlined first. */
 static void line_read(const struct build_job *job, json_t *offsets, char *line,
@@ -19,7 +45,7 @@ static void line_read(const struct build_job *job, json_t *offsets, char *line,
     *colon = '\0';
     const struct source_file *file = program_source(line, &job->sources);
     long number = strtol(colon + 1, NULL, 10);
-    if (file && number > 0) {
+    if (file && number > 0 && !is_head_of_kernel(file, number)) {
         json_object_set_new(offsets, name,
                             json_pack("{s:o, s:I}", "file", json_clean_z(file->display),
                                       "line", (json_int_t)number));

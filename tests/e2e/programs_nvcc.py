@@ -131,6 +131,19 @@ int main() {
 """
 FOLLOWED = HEAD + "int main() {\n    int *d;\n    cudaMalloc(&d, 64);\n    d[3] = 1;\n}\n"
 
+# A launch whose argument is a struct of the device's memory: the host copies it.
+GIVEN = HEAD + """
+struct Part { int n, *at, more[4]; };
+template <class T> __global__ void add(Part p,
+                                       T by) { p.at[threadIdx.x] += by; }
+int main() {
+    Part h = {}, *d;
+    cudaMalloc(&d, sizeof h);
+    cudaMemcpy(d, &h, sizeof h, cudaMemcpyHostToDevice);
+    add<<<1, 4>>>(*d, 1);
+}
+"""
+
 
 PARTS = """__device__ int twice(int x);
 extern __device__ int counter;
@@ -383,6 +396,12 @@ def tells_a_followed_pointer(d):
     assert finding["code"] == "host_access" and finding["line"] == line_of(FOLLOWED, "d[3]"), finding
 
 
+def tells_a_followed_argument_at_its_launch(d):
+    """... not at the kernel, whose host function copies it."""
+    finding, = run(d, GIVEN)["findings"]
+    assert finding["code"] == "host_access" and finding["line"] == line_of(GIVEN, "(*d, 1)"), finding
+
+
 def joins_parts_that_were_compiled_apart(d):
     with open(d.home + "/work/other.cu", "w") as f:
         f.write(OTHER_PART)
@@ -547,7 +566,7 @@ def main():
         return 0
     for function in (adds, finds_the_line, runs_managed_and_constant, runs_thrust, variables_have_their_first_values,
                      a_launch_that_was_refused_is_no_pass, tells_a_followed_pointer,
-                     joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
+                     tells_a_followed_argument_at_its_launch, joins_parts_that_were_compiled_apart, knows_handles_of_cublas_and_no_more,
                      records_a_launch_beside_functions_of_cublas_that_are_missing,
                      links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
                      runs_with_properties_that_cuda_13_lacks, runs_what_the_driver_describes_its_own_way,
