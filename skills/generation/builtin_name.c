@@ -156,13 +156,61 @@ static char *program_of(const char *command) {
                : take(base);
 }
 
-/* Behind the place that says it, "/usr/bin/python: " or "(eval):1: ". */
+/* "bash", "zsh:1" */
+static bool is_shell(const char *word, size_t len) {
+    while (len && strchr(":0123456789", word[len - 1])) {
+        len--;
+    }
+    return len >= 2 && len <= 4 && memcmp(word + len - 2, "sh", 2) == 0;
+}
+
+/* Behind the place that says it: "/usr/bin/python: ", "(eval):1: ", "bash: line 1: ". */
 static const char *behind_place(const char *quote) {
     const char *colon = strstr(quote, ": ");
     size_t len = colon ? (size_t)(colon - quote) : 0;
-    bool place = len && strcspn(quote, " ") > len && memchr(quote, '/', len);
-    place |= len && *quote == '(';
-    return place ? colon + 2 : quote;
+    bool word = len && strcspn(quote, " ") > len;
+    bool place = (word && (memchr(quote, '/', len) || is_shell(quote, len))) || (len && *quote == '(');
+    const char *s = place ? colon + 2 : quote;
+    size_t line = strncmp(s, "line ", 5) == 0 ? 5 + strspn(s + 5, "0123456789") : 0;
+    return line > 5 && strncmp(s + line, ": ", 2) == 0 ? s + line + 2 : s;
+}
+
+/* Behind the name in quotes that opens at s[0], as "'" does in "type 'T<int>'" and not in "can't"; or s. */
+static const char *behind_quoted(const char *text, const char *s) {
+    bool opens = (*s == '\'' || *s == '"' || *s == '`') && (s == text || !isalnum((unsigned char)s[-1]));
+    const char *close = opens ? strchr(s + 1, *s) : NULL;
+    while (close && isalnum((unsigned char)close[1])) {
+        close = strchr(close + 1, *s);
+    }
+    return close ? close + 1 : s;
+}
+
+/* A description may have no angle brackets: a name that has some is "…", and a home folder "~". */
+static char *without_brackets(const char *text) {
+    struct buf out = BUF_INIT(2 * strlen(text) + 8);
+    for (const char *s = text; *s;) {
+        size_t len = (size_t)(behind_quoted(text, s) - s);
+        bool brackets = len && (memchr(s, '<', len) || memchr(s, '>', len)) && !memmem(s, len, "<home>", 6);
+        if (brackets) {
+            buf_addf(&out, "%c…%c", *s, *s);
+        } else if (!len && strncmp(s, "<home>", 6) == 0) {
+            buf_addc(&out, '~');
+            len = 6;
+        } else {
+            len = 1;
+            buf_addc(&out, *s);
+        }
+        s += len;
+    }
+    return buf_detach(&out);
+}
+
+/* What was cut does not end in "because" or "from". */
+static void drop_last_joint(char *sentence) {
+    char *blank = strrchr(sentence, ' ');
+    if (blank && is_function_word(blank + 1)) {
+        *blank = '\0';
+    }
 }
 
 /* The text of an error after its "file:line: error:". */
@@ -180,8 +228,12 @@ static char *short_error(const char *quote, size_t max) {
     const char *tag = strrchr(s, '['); /* who said it: "[nvrtc]" */
     bool tagged = tag && tag > s && tag[-1] == ' ' && tag[strcspn(tag, "]")] &&
                   !tag[strcspn(tag, "]") + 1];
-    autofree char *words = xstrndup(s, tagged ? (size_t)(tag - s) - 1 : strlen(s));
+    autofree char *said_words = xstrndup(s, tagged ? (size_t)(tag - s) - 1 : strlen(s));
+    autofree char *words = without_brackets(said_words);
     autofree char *sentence = builtin_task_sentence(words, max);
+    if (strlen(words) > max) {
+        drop_last_joint(sentence);
+    }
     for (char *c = sentence; *c; c++) {
         *c = *c == '"' ? '\'' : *c;
     }

@@ -137,8 +137,7 @@ static bool says_changed(const char *quote, const char *failed, const char *now)
     return false;
 }
 
-/* One line, and no more than is needed to know it. */
-static char *shortened(const char *text) {
+char *lesson_shown_command(const char *text) {
     autofree char *tidy = command_tidy(text);
     size_t len = strcspn(tidy, "\n");
     char *line = lesson_cut(tidy, len, MAX_TOLD);
@@ -166,7 +165,7 @@ static char *from_anywhere(const char *text) {
 
 /* What to type or to ask for instead, or NULL. */
 static char *written_now(const struct lesson_step *failed, const struct lesson_step *now) {
-    autofree char *option = NULL, *text = shortened(now->text);
+    autofree char *option = NULL, *text = lesson_shown_command(now->text);
     bool records = strstr(failed->text, "git ") != NULL; /* it keeps records of the work */
     if (strcmp(failed->text, now->text) == 0) {
         option = records ? NULL : gained_option(failed, now);
@@ -197,8 +196,8 @@ void lessons_find_again(struct lessons *l, const struct steps *s, size_t at) {
     struct lesson *fix = lesson_list_add(&l->fixes);
     *fix = (struct lesson){.key = xstrdup(failed->errors[0].normal),
                            .quote = quote,
-                           .context = shortened(failed->text),
-                           .verified_by = shortened(now->text),
+                           .context = lesson_shown_command(failed->text),
+                           .verified_by = lesson_shown_command(now->text),
                            .cause = cause_of(failed, now),
                            .seen = 1};
     struct lesson_change *c = lesson_add_change(fix, CHANGE_COMMAND);

@@ -60,6 +60,13 @@ static char *part_text(const struct lesson_step *failed, const struct lesson_ste
     return command_part_text(part ? part : lesson_failed_part(s));
 }
 
+/* Which of a line's commands failed is not known: the whole line, from the folder that it went to. */
+static char *context_of(const struct lesson_step *failed) {
+    const char *line = failed->text, *joint = strncmp(line, "cd ", 3) == 0 ? strstr(line, "&& ") : NULL;
+    return failed->command.count > 1 ? lesson_shown_command(joint ? joint + 3 : line)
+                                     : part_text(failed, failed);
+}
+
 /* The session mends code that was there before it, up to then or soon. */
 static bool mends_existing(const struct steps *s, size_t end) {
     autojson *written = json_object();
@@ -303,7 +310,7 @@ static bool tell(struct lessons *l, struct lesson *fix, const struct failure *f)
     lessons_add_evidence(&fix->evidence, f->s->trace, success->result_event, EVIDENCE_PROOF);
     fix->key = xstrdup(f->error->normal);
     fix->quote = xstrdup(last_quote(f));
-    fix->context = part_text(failed, failed);
+    fix->context = context_of(failed);
     fix->verified_by = part_text(failed, success);
     add_check(l, f->s, success, fix);
     *lesson_list_add(&l->fixes) = *fix;

@@ -181,6 +181,8 @@ struct failure {
     enum lesson_link least; /* what must tie a change to the error */
     unsigned seen;
 };
+/* A command line's first line, as it was typed and cut: no more than is needed to know it. To be freed. */
+char *lesson_shown_command(const char *text);
 /* Whether it is a run of the failed command: the same, or one that differs in options and
  * in words that the failure's output names. */
 bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);

@@ -99,6 +99,16 @@ static bool drops_option(const struct failure *f) {
     return false;
 }
 
+/* The same program ran earlier in the line, for something else that did not run again: that may be
+ * what failed. */
+static bool skips_command(const struct failure *f) {
+    const struct command *failed = &f->s->list[f->last].command, *now = &f->s->list[f->success].command;
+    size_t last = failed->count - 1;
+    return any_of(i, 0, last,
+                  strcmp(failed->keys[i], failed->keys[last]) == 0 &&
+                      !any_of(k, 0, now->count, strcmp(now->parts[k], failed->parts[i]) == 0));
+}
+
 /* The text is a line of the output, behind a mark of the compiler's, "12 + " or "+ ". */
 static bool shows_line(const char *output, const char *text) {
     for (const char *at = output; (at = strstr(at, text)); at += strlen(text)) {
@@ -152,5 +162,5 @@ bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
             return false;
         }
     }
-    return !is_brought(fix, f) && !ends_alike(f) && !is_advised(fix, f->s->list[f->last].output);
+    return !is_brought(fix, f) && !skips_command(f) && !ends_alike(f) && !is_advised(fix, f->s->list[f->last].output);
 }

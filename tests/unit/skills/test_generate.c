@@ -288,6 +288,33 @@ Test(generate, a_skill_is_named_as_a_person_would) {
     cr_expect(eq(str, name, "use-pnpm-not-npm"));
 }
 
+/* An error as it is quoted where no angle brackets may stand, without who said it, and cut. */
+Test(generate, a_description_quotes_an_error_undamaged) {
+    static const struct {
+        const char *error, *quoted;
+    } cases[] = {
+        {"a.ts(4,18): error TS2430: Interface 'IVehicle' incorrectly extends interface "
+         "'Document<ObjectId, any>'.", "\"Interface 'IVehicle' incorrectly extends interface '…'\""},
+        {"Type '(s: string) => unknown' is not assignable to type 'Hook'.",
+         "\"Type '…' is not assignable to type 'Hook'\""},
+        {"npm : File <home>\\npm.ps1 can't be loaded", "\"npm : File ~\\npm.ps1 can't be loaded\""},
+        {"cat: <home>/x: not there", "\"cat: ~/x: not there\""},
+        {"zsh:1: command not found: python", "\"command not found: python\""},
+        {"/bin/bash: line 12: python: command not found", "\"python: command not found\""},
+        {"bash: line 1: bin/vitest: No such file or directory",
+         "\"bin/vitest: No such file or directory\""},
+        {"cat: workflows/3-solutioning/create-architecture/of-a-kind/workflow.md: No such file or "
+         "directory", "workflow.md: No such file\""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct lesson fix = {.quote = (char *)(uintptr_t)cases[i].error,
+                             .context = (char *)(uintptr_t)"make"};
+        const struct lessons lessons = {.fixes = {&fix, 1}};
+        autofree char *description = builtin_description("x", "", &lessons);
+        cr_expect(strstr(description, cases[i].quoted) != NULL, "%s in %s", cases[i].quoted, description);
+    }
+}
+
 /* --- what two skills share --- */
 
 /* Lines of prose, headings too; code is no sentence. */

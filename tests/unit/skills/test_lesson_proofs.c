@@ -517,3 +517,28 @@ Test(lesson_proofs, what_only_this_session_has_is_no_check) {
         finish(&m);
     }
 }
+
+/* Two starts in one line, of which the second never ran: the line is told, and the second alone, when
+ * it passes, proves nothing of the first. */
+static char *told_of_line(const char *now) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Start both.");
+    run(&m, "cd /srv && docker compose up -d gluetun && docker compose up -d bazarr", 1,
+        "Error response from daemon: Bind for 0.0.0.0:6767 failed: port is already allocated");
+    edit(&m, "compose.yml", "-      - 6767:6767\n+      - 6768:6767\n", true);
+    run(&m, now, 0, "started");
+    learn(&l, &m);
+    char *seen = l.fixes.count ? xstrdup(l.fixes.list[0].context) : NULL;
+    lessons_finish(&l);
+    finish(&m);
+    return seen;
+}
+
+Test(lesson_proofs, a_line_of_two_commands_is_not_its_last_one) {
+    static const char line[] = "cd /srv && docker compose up -d gluetun && docker compose up -d bazarr";
+    autofree char *whole = told_of_line(line);
+    cr_expect(eq(str, whole, (char *)(uintptr_t)(line + 11)), "from the folder that it went to");
+    autofree char *second = told_of_line("docker compose up -d bazarr");
+    cr_expect(second == NULL, "%s", second);
+}
