@@ -2,7 +2,6 @@
 #include "daemon/daemon.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/text.h"

@@ -9,7 +9,6 @@
 #include "base/log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define JOBS_STORE_MS 500 /* progress is written at most this often */

@@ -5,7 +5,6 @@
 #include "daemon/texts.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static int complain(const struct err *err) {

@@ -2,7 +2,6 @@
 #include "daemon/session.h"
 
 #include "base/edit_distance.h"
-#include "base/err.h"
 #include "base/json_release.h"
 #include "base/log.h"
 #include "base/work.h"

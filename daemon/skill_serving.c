@@ -6,7 +6,6 @@
 #include "daemon/skill_serving_internal.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/danger.h"
-#include "skills/skills.h"
 
 #define LIST_PAGE 100 /* plain resources */
 #define NAMES_MAX 101 /* one more than a completion shows */

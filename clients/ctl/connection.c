@@ -8,7 +8,6 @@
 #include "protocol/rpc/rpc.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define FIRST_ANSWER_MS 30000 /* of what every daemon answers at once */

@@ -3,7 +3,6 @@
 #include "base/edit_distance.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 extern const char page_kernels[], page_skills[]; /* made from docs/codes by the build */
 static const char *const pages[] = {page_kernels, page_skills};

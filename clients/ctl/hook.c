@@ -6,7 +6,6 @@
 #include "base/json.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "clients/ctl/method.h"
 #include "clients/ctl/paths.h"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* skill/evaluate's result on a terminal. */
 #include "base/buf.h"
 #include "base/find.h"
-#include "base/text.h"
 #include "clients/ctl/render.h"
 
 #define CHANGED_SHOWN 8u

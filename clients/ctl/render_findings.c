@@ -1,7 +1,6 @@
 /* Findings on a terminal: place, message, the source's line with a caret, fixes. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/find.h"
 #include "base/lines.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"

@@ -1,6 +1,5 @@
 /* What is known against tests: one line a mark, with the tests that have it. */
 #include "base/find.h"
-#include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
 
 static bool has_mark(const json_t *test, const char *name) {

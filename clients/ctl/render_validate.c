@@ -1,7 +1,6 @@
 /* kernel/validate's result on a terminal. */
 #include "base/buf.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "clients/ctl/render.h"
 
 enum { MAX_ROWS = 24, WIDE = 80 };

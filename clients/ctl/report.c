@@ -3,12 +3,10 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
-#include "base/words.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
 #include <limits.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define MAX_REPORT (64u << 20)

@@ -1,6 +1,5 @@
 #include "gpu/check/compilation.h"
 
-#include "base/buf.h"
 #include "base/json_release.h"
 #include "base/shared_bytes.h"
 #include "base/work.h"

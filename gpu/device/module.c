@@ -1,6 +1,5 @@
 #include "gpu/device/module.h"
 
-#include "base/err.h"
 #include "base/find.h"
 #include "gpu/ptx/machine/entry_reach.h"
 

@@ -564,8 +564,7 @@ static void init_done(void *data) {
     }
 }
 
-static void init_cancelled(struct call *call, void *data) {
-    (void)call;
+static void init_cancelled(struct call *, void *data) {
     struct init *s = data;
     s->cancelled = true;
     if (s->work) {

@@ -3,8 +3,6 @@
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/spec_draft.h"
 
-#include <stdio.h>
-
 struct parameter {
     bool loaded, pointer;
     bool passed;        /* to a function, or in a way that is not followed */

@@ -6,7 +6,6 @@
 #include "gpu/tensor/tensor_range.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { FEW = 8 };   /* elements, as a vector has */
 #define MANY 0x1p24 /* of a constant: no ordinary number */

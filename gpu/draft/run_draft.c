@@ -9,8 +9,6 @@
 #include "gpu/spec/spec_npy.h"
 #include "gpu/spec/spec_struct.h"
 
-#include <stdio.h>
-
 enum { MEMBERS_MAX = 256 };
 #define SLOW_US 2000000                /* a launch that is run once */
 #define LARGE_BYTES (INT64_C(1) << 30) /* that few want to fill for a check */

@@ -11,7 +11,6 @@
 #include "gpu/host/host_type.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #define STANDS_IN_DECIMAL 0.5
 

@@ -3,9 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <stdio.h>
-#include <strings.h>
-
 enum { MODE_PROHIBITED = 2, MIN_PART = 4 };
 
 /* --- reading --- */

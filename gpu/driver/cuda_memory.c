@@ -6,7 +6,6 @@
 #include "protocol/finding.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum {
     ALIGN = 512, /* of a buffer within its allocation: the driver's own is 256 or more */

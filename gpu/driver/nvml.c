@@ -5,7 +5,6 @@
 #include "gpu/driver/cuda_device.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define LIBRARY "libnvidia-ml.so.1"

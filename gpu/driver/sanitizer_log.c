@@ -3,8 +3,6 @@
 #include "protocol/finding.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <strings.h>
 
 #define PREFIX "========="
 enum { MAX_LINE = 1000, MAX_NAME = 256, MAX_MESSAGE = 600 };

@@ -3,7 +3,6 @@
  * words for the lens. */
 #include "gpu/editor/cuda_lens.h"
 
-#include "gpu/program/kernel_run.h"
 #include "gpu/source/cuda_lexer.h"
 #include "protocol/finding.h"
 

@@ -17,8 +17,6 @@
 #include "protocol/finding.h"
 #include "protocol/schema/schema.h"
 
-#include <stdio.h>
-
 #define MAX_FINDINGS 100
 #define MAX_SYMBOLS 1000
 #define MAX_SOURCE (4u << 20)

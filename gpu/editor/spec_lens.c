@@ -9,7 +9,6 @@
 #include "gpu/validate/validate_verdict.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define OPERATION "kernel/validate"

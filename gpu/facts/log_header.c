@@ -1,7 +1,6 @@
 #include "gpu/facts/log_header.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 static const struct {
     const char *word;

@@ -2,7 +2,6 @@
 
 #include "base/find.h"
 #include "gpu/fixes/mistake.h"
-#include "protocol/finding.h"
 
 #define MAX_RELATED 8
 

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 const struct cuda_builtin *cuda_builtin_find(const char *name, size_t len) {
     for (const struct cuda_builtin *b = builtins; b->name; b++) {

@@ -4,7 +4,6 @@
 #include "gpu/source/kernel_name.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 /* Larger than any figure of a launch that could succeed, small enough to add and
  * multiply. */

@@ -1,10 +1,8 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool.h"
 
-#include "base/buf.h"
 #include "base/shared_bytes.h"
 #include "gpu/pool/pool_internal.h"
-#include "protocol/rpc/rpc.h"
 
 #define LEAVE_MS 200 /* how long the end of a pool waits for carriers */
 

@@ -7,8 +7,6 @@
 #include "gpu/pool/open_files.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <strings.h>
 
 /* What an ended worker said counts as true for so long: enough not to start it again for
  * the job that it just turned out to be unfit for. */

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/child.h"
-#include "base/err.h"
 #include "base/fd_channel.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -126,18 +125,15 @@ static void peer_request(struct rpc_call *call, void *) {
               "the daemon serves no requests of workers");
 }
 
-static void peer_notification(struct rpc_peer *peer, enum frame_mode mode,
-                              const char *method, json_t *params, void *data) {
+static void peer_notification(struct rpc_peer *, enum frame_mode, const char *method,
+                              json_t *params, void *data) {
     struct worker_link *link = data;
-    (void)peer, (void)mode;
     if (link->events.said) {
         link->events.said(link, method, params, link->data);
     }
 }
 
-static void peer_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
-                      void *data) {
-    (void)peer, (void)droppable;
+static void peer_send(struct rpc_peer *, char *bytes, size_t len, bool, void *data) {
     struct worker_link *link = data;
     if (link->child) {
         child_write(link->child, bytes, len);

@@ -1,6 +1,5 @@
 /* program_hint: the next step where a program failed and nothing was found in it. */
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "gpu/program/kernel_run.h"

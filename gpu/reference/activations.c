@@ -2,7 +2,6 @@
  * softmax family along a dimension. Formulas: the pages of torch.nn. An input that is NaN
  * gives NaN. */
 #include "gpu/reference/gather.h"
-#include "gpu/reference/parts.h"
 
 #define PARAMETRIC(name_) static double name_(const struct operator_call *c, double x)
 

@@ -12,11 +12,10 @@ int infer_unary(struct operator_call *c) {
 
 enum { ELEMENTS = 4096, SOME = CALL_ELEMENTS }; /* a thread takes ELEMENTS or more */
 
-static int each_some(const struct operator_call *c, const void *data, int64_t from,
+static int each_some(const struct operator_call *c, const void *, int64_t from,
                      int64_t to) {
     double room[SOME], *out = c->out[0].v;
     bool plain = c->op->compute == compute_unary;
-    (void)data;
     for (int64_t at = from; at < to; at += SOME) {
         size_t n = to - at < SOME ? (size_t)(to - at) : SOME;
         const double *x = call_elements(&c->in[0], at, n, room);
@@ -104,11 +103,10 @@ static void broadcast_row(const struct operator_call *c, size_t inputs, int64_t 
     }
 }
 
-static int broadcast_some(const struct operator_call *c, const void *data, int64_t from,
+static int broadcast_some(const struct operator_call *c, const void *, int64_t from,
                           int64_t to) {
     size_t inputs = input_count(c->op), rank = c->out[0].rank;
     int64_t row = rank ? c->out[0].shape[rank - 1] : 1, count;
-    (void)data;
     for (int64_t i = from; i < to; i += count) {
         count = row - i % row < to - i ? row - i % row : to - i;
         broadcast_row(c, inputs, i, count);
@@ -150,8 +148,7 @@ BROADCAST(addcdiv, x + call_number(c, "value") * y / z)
 
 enum div_rounding { DIV_EXACT, DIV_TRUNC, DIV_FLOOR };
 
-static double div_of(const struct operator_call *c, double x, double y, double z) {
-    (void)z;
+static double div_of(const struct operator_call *c, double x, double y, double) {
     int mode = call_choice(c, "rounding_mode");
     double q = x / y;
     if (mode == DIV_EXACT || !isfinite(q)) {
@@ -170,8 +167,7 @@ static double div_of(const struct operator_call *c, double x, double y, double z
 }
 
 /* The sign is the divisor's. */
-static double remainder_of(const struct operator_call *c, double x, double y, double z) {
-    (void)c, (void)z;
+static double remainder_of(const struct operator_call *, double x, double y, double) {
     double rest = fmod(x, y);
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }

@@ -191,8 +191,7 @@ static int infer_masked_fill(struct operator_call *c) {
     return r;
 }
 
-static double masked_fill(const struct operator_call *c, double x, double y, double z) {
-    (void)z;
+static double masked_fill(const struct operator_call *c, double x, double y, double) {
     return y != 0 ? call_number(c, "value") : x;
 }
 

@@ -5,8 +5,6 @@
 #include "base/parts.h"
 #include "gpu/reference/operator_call.h"
 
-#include <stdio.h>
-
 enum { LOAD_LEAST = 1 << 14 }; /* elements that a thread loads, or more */
 
 static const struct operator* const families[] = {

@@ -4,7 +4,6 @@
 #include "gpu/tensor/tensor_shape.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #define MAX_WINDOW 65536 /* so that products of three do not overflow */
 

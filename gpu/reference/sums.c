@@ -41,16 +41,13 @@ VECTORS_INLINE struct sum sum_terms(const double *v, int64_t n, sum_term *term,
     return sum;
 }
 
-VECTORS_INLINE vec itself(vec x, const double *parameters) {
-    (void)parameters;
+VECTORS_INLINE vec itself(vec x, const double *) {
     return x;
 }
-VECTORS_INLINE vec magnitude(vec x, const double *parameters) {
-    (void)parameters;
+VECTORS_INLINE vec magnitude(vec x, const double *) {
     return vec_abs(x);
 }
-VECTORS_INLINE vec square(vec x, const double *parameters) {
-    (void)parameters;
+VECTORS_INLINE vec square(vec x, const double *) {
     return x * x;
 }
 VECTORS_INLINE vec square_from(vec x, const double *mean) {

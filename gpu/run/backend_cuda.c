@@ -5,7 +5,6 @@
 #include "gpu/driver/cuda_memory.h"
 #include "gpu/driver/cuda_output.h"
 #include "gpu/driver/cuda_view.h"
-#include "gpu/ptx/read/ptx_reader.h"
 #include "gpu/run/backend_module.h"
 #include "gpu/run/cuda_fault.h"
 #include "gpu/run/cuda_timing.h"
@@ -65,8 +64,7 @@ static void cuda_close(struct backend *b) {
 }
 
 static int cuda_open(struct backend **ret, const struct backend_options *options,
-                     json_t **ret_unsupported, struct err *err) {
-    (void)ret_unsupported;
+                     json_t **, struct err *err) {
     if (!used) {
         return err_set(err, -ENODEV, "no CUDA device is in use");
     }
@@ -418,8 +416,7 @@ static const char *cuda_printed(const struct backend *b) {
     return b->printed.data;
 }
 
-static uint64_t cuda_spent(const struct backend *b) {
-    (void)b;
+static uint64_t cuda_spent(const struct backend *) {
     return 0; /* a device counts no instructions */
 }
 

@@ -5,8 +5,6 @@
 #include "gpu/ptx/machine/machine.h"
 #include "gpu/run/backend_module.h"
 
-#include <stdio.h>
-
 struct block_of_memory {
     uint64_t address, bytes;
     char *host;
@@ -222,7 +220,7 @@ static void set_im2col(struct tensor_blob *blob, const struct tensor_map *map) {
     }
 }
 
-static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
+static int emulator_tensor_map(struct backend *, const struct tensor_map *map,
                                uint64_t address,
                                unsigned char ret[static TENSOR_MAP_BYTES],
                                struct err *err) {
@@ -231,7 +229,6 @@ static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
                                .rank = (uint8_t)map->rank,
                                .swizzle = (uint8_t)map->swizzle,
                                .fill_nan = map->fill == FILL_NAN};
-    (void)b;
     int r = map_possible(map, err);
     for (unsigned d = 0; r == 0 && d < map->rank; d++) {
         blob.last[d] = (uint32_t)(map->extents[d] - 1);

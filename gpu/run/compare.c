@@ -481,9 +481,8 @@ static void join_mismatches(struct comparing *c, const struct comparing *own) {
 }
 
 static void join_comparison(struct comparing *c, const struct compare_chunk *chunk,
-                            void *data) {
+                            void *) {
     const struct comparing *own = &chunk->c;
-    (void)data;
     join_mismatches(c, own);
     c->shifted |= own->shifted;
     c->nonfinite += own->nonfinite;

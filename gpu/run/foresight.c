@@ -7,7 +7,6 @@
 #include "gpu/spec/expect_operator.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* --- how much memory there is --- */

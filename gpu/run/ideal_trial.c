@@ -2,8 +2,6 @@
 
 #include "base/clock.h"
 
-#include <stdio.h>
-
 static bool is_wanted(const struct course *run) {
     return run->tensor_sum && !run->kernel.ideal_sums && run->wrong_case != SIZE_MAX;
 }

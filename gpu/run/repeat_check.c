@@ -3,7 +3,6 @@
 #include "gpu/run/trial_checks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static void tell(struct course *run, const char *when, const char *what,
                  bool known_right) {

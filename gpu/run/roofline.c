@@ -3,7 +3,6 @@
 #include "base/err.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- devices --- */
 

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 
 enum { EVERY_MS = 500, CHANGE_MS = 200, LONG_MS = 400, MAX_PLACE = 240 };

@@ -5,7 +5,6 @@
 #include "gpu/tensor/npy.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { MAX_NAME = 160 };

@@ -4,8 +4,6 @@
 #include "gpu/run/run_report.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
-
 static const struct {
     const char *check, *tool;
 } tools[] = {{"memory", "memcheck"},

@@ -7,7 +7,6 @@
 #include "gpu/spec/spec_texture.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 enum {
     MAX_PARAM_BLOCK = 32764, /* bytes of a kernel's parameters, PTX 8.1 */

@@ -12,13 +12,11 @@
 #include "gpu/run/repeat_check.h"
 #include "gpu/run/self_reference.h"
 #include "gpu/run/validate_timing.h"
-#include "gpu/spec/expect_operator.h"
 #include "gpu/spec/odd_sizes.h"
 #include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_npy.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/time.h>
 
 /* Lane-instructions of all trials: more than any machine carries out, so that the time
@@ -342,8 +340,7 @@ void validate_stop(void) {
     trials_stop();
 }
 
-static void on_alarm(int sig) {
-    (void)sig;
+static void on_alarm(int) {
     validate_stop();
 }
 

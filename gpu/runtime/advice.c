@@ -119,9 +119,7 @@ static cudart_error place_check(struct memory_location p) {
 /* ---- what the program calls ---- */
 
 EXPORT cudart_error cudaMemPrefetchAsync(const void *address, size_t bytes,
-                                         uint64_t location, unsigned flags,
-                                         struct stream *s) {
-    (void)flags, (void)s;
+                                         uint64_t location, unsigned, struct stream *) {
     const struct memory_location place = place_of(location);
     cudart_error code = range_check(address, bytes);
     code = code ? code : place_check(place);

@@ -132,8 +132,7 @@ static cudart_error allocate_pitched(void **ret, size_t *ret_pitch, size_t width
 EXPORT cudart_error cudaMalloc(void **ret, size_t bytes) {
     RETURN(allocate_device(ret, bytes));
 }
-EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned) {
     cudart_error code =
         bytes == 0 ? explain(CUDART_INVALID_VALUE, "0 bytes of managed memory")
                    : allocate_mapped(ret, "managed memory", bytes, DEVICE_MANAGED);
@@ -145,8 +144,7 @@ EXPORT cudart_error cudaMallocManaged(void **ret, size_t bytes, unsigned flags) 
 EXPORT cudart_error cudaMallocHost(void **ret, size_t bytes) {
     RETURN(allocate_pinned(ret, bytes));
 }
-EXPORT cudart_error cudaHostAlloc(void **ret, size_t bytes, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaHostAlloc(void **ret, size_t bytes, unsigned) {
     RETURN(allocate_pinned(ret, bytes));
 }
 EXPORT cudart_error cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width,
@@ -290,8 +288,7 @@ static int register_run(void *of) {
     return a ? CUDART_SUCCESS : CUDART_ALREADY_REGISTERED;
 }
 
-EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaHostRegister(void *host, size_t bytes, unsigned) {
     struct registering r = {host, bytes};
     RETURN(host && bytes ? queue_do(&runtime.device.queue, register_run, &r)
                          : CUDART_INVALID_VALUE);

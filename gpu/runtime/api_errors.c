@@ -4,8 +4,6 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/report.h"
 
-#include <stdio.h>
-
 struct runtime_error {
     const char *name, *words;
     cudart_error code;

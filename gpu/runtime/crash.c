@@ -2,7 +2,6 @@
 
 #include "gpu/runtime/heap_findings.h"
 #include "gpu/runtime/host_access.h"
-#include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
@@ -10,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>

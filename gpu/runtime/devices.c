@@ -1,8 +1,6 @@
 /* devices: the one device that there is, and what it says of itself. */
 #include "gpu/runtime/api.h"
 
-#include <stdio.h>
-
 #define NAME "NVIDIA H100 80GB HBM3 (emulated)"
 #define BUS_ID "0000:00:00.0"
 
@@ -25,16 +23,13 @@ EXPORT cudart_error cudaGetDevice(int *ret) {
 EXPORT cudart_error cudaSetDevice(int device) {
     RETURN(need_device(device));
 }
-EXPORT cudart_error cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
-    (void)device_flags, (void)flags;
+EXPORT cudart_error cudaInitDevice(int device, unsigned, unsigned) {
     RETURN(need_device(device));
 }
-EXPORT cudart_error cudaSetValidDevices(int *devices, int count) {
-    (void)devices;
+EXPORT cudart_error cudaSetValidDevices(int *, int count) {
     RETURN(count < 0 ? CUDART_INVALID_VALUE : CUDART_SUCCESS);
 }
-EXPORT cudart_error cudaChooseDevice(int *ret, const struct cudart_device_prop *wanted) {
-    (void)wanted;
+EXPORT cudart_error cudaChooseDevice(int *ret, const struct cudart_device_prop *) {
     *ret = 0;
     RETURN(CUDART_SUCCESS);
 }
@@ -280,8 +275,7 @@ EXPORT cudart_error cudaGetDeviceFlags(unsigned *ret) {
     RETURN(CUDART_SUCCESS);
 }
 /* Which caches are preferred is a hint. */
-EXPORT cudart_error cudaDeviceSetCacheConfig(int config) {
-    (void)config;
+EXPORT cudart_error cudaDeviceSetCacheConfig(int) {
     RETURN(CUDART_SUCCESS);
 }
 EXPORT cudart_error cudaDeviceGetCacheConfig(int *ret) {
@@ -297,8 +291,7 @@ EXPORT cudart_error cudaDeviceGetSharedMemConfig(int *ret) {
     *ret = 1; /* of four bytes */
     RETURN(CUDART_SUCCESS);
 }
-EXPORT cudart_error cudaFuncSetSharedMemConfig(const void *function, int config) {
-    (void)function;
+EXPORT cudart_error cudaFuncSetSharedMemConfig(const void *, int config) {
     RETURN(config >= 0 && config <= 2 ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
 }
 EXPORT cudart_error cudaCtxResetPersistingL2Cache(void) {
@@ -318,15 +311,13 @@ EXPORT cudart_error cudaDeviceCanAccessPeer(int *ret, int device, int peer) {
     cudart_error code = need_device(device);
     RETURN(code ? code : need_device(peer));
 }
-EXPORT cudart_error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaDeviceEnablePeerAccess(int peer, unsigned) {
     RETURN(peer == 0 ? CUDART_INVALID_DEVICE : need_device(peer));
 }
 EXPORT cudart_error cudaDeviceDisablePeerAccess(int peer) {
     RETURN(peer == 0 ? CUDART_PEER_NOT_ENABLED : need_device(peer));
 }
-EXPORT cudart_error cudaDeviceGetP2PAttribute(int *ret, int attribute, int from, int to) {
-    (void)attribute;
+EXPORT cudart_error cudaDeviceGetP2PAttribute(int *ret, int, int from, int to) {
     *ret = 0;
     RETURN(from == 0 && to == 0 ? CUDART_INVALID_DEVICE : need_device(from ? from : to));
 }

@@ -3,7 +3,6 @@
 #include "gpu/runtime/driver_api.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 /* ---- devices ---- */
 
@@ -94,14 +93,12 @@ static cudart_error context_new(struct context **ret, int device) {
     return context_push(*ret);
 }
 
-EXPORT int cuCtxCreate_v2(struct context **ret, unsigned flags, int device) {
-    (void)flags;
+EXPORT int cuCtxCreate_v2(struct context **ret, unsigned, int device) {
     RETURN(context_new(ret, device));
 }
 
 EXPORT int cuCtxCreate_v4(struct context **ret, const struct context_params *params,
-                          unsigned flags, int device) {
-    (void)flags;
+                          unsigned, int device) {
     bool plain = !params || (!params->affinity_count && !params->graphics);
     RETURN(plain ? context_new(ret, device)
                  : explain(CUDART_NOT_SUPPORTED,
@@ -174,13 +171,11 @@ EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
 }
 
 /* All contexts are of the one device. */
-EXPORT int cuCtxEnablePeerAccess(struct context *peer, unsigned flags) {
-    (void)peer, (void)flags;
+EXPORT int cuCtxEnablePeerAccess(struct context *, unsigned) {
     RETURN(explain(CUDART_PEER_UNSUPPORTED, "there is one device"));
 }
 
-EXPORT int cuCtxDisablePeerAccess(struct context *peer) {
-    (void)peer;
+EXPORT int cuCtxDisablePeerAccess(struct context *) {
     RETURN(CUDART_PEER_NOT_ENABLED);
 }
 
@@ -258,22 +253,18 @@ static cudart_error address_of(const char *symbol, void **ret, unsigned version,
                 : explain(CUDART_SYMBOL_NOT_FOUND, "%.140s is not supported", symbol);
 }
 
-EXPORT int cuGetProcAddress_v2(const char *symbol, void **ret, int version,
-                               uint64_t flags, int *ret_status) {
-    (void)flags;
+EXPORT int cuGetProcAddress_v2(const char *symbol, void **ret, int version, uint64_t,
+                               int *ret_status) {
     RETURN(address_of(symbol, ret, (unsigned)version, ret_status));
 }
 
 EXPORT cudart_error cudaGetDriverEntryPoint(const char *symbol, void **ret,
-                                            unsigned long long flags, int *ret_status) {
-    (void)flags;
+                                            unsigned long long, int *ret_status) {
     RETURN(address_of(symbol, ret, 13000, ret_status));
 }
 
 EXPORT cudart_error cudaGetDriverEntryPointByVersion(const char *symbol, void **ret,
-                                                     unsigned version,
-                                                     unsigned long long flags,
+                                                     unsigned version, unsigned long long,
                                                      int *ret_status) {
-    (void)flags;
     RETURN(address_of(symbol, ret, version, ret_status));
 }

@@ -214,8 +214,7 @@ EXPORT int cuOccupancyMaxPotentialClusterSize(int *ret, const void *function,
 
 EXPORT int cuGraphAddMemcpyNode(struct node **ret, struct graph *g,
                                 struct node *const *needs, size_t count,
-                                const struct driver_copy_3d *c, struct context *context) {
-    (void)context;
+                                const struct driver_copy_3d *c, struct context *) {
     struct cudart_copy_3d copy;
     cudart_error code = copy_of(&copy, c);
     RETURN(code ? code : cudaGraphAddMemcpyNode(ret, g, needs, count, &copy));
@@ -229,8 +228,7 @@ EXPORT int cuGraphMemcpyNodeSetParams(struct node *n, const struct driver_copy_3
 
 EXPORT int cuGraphExecMemcpyNodeSetParams(struct graph *exec, struct node *n,
                                           const struct driver_copy_3d *c,
-                                          struct context *context) {
-    (void)context;
+                                          struct context *) {
     struct cudart_copy_3d copy;
     cudart_error code = copy_of(&copy, c);
     RETURN(code ? code : cudaGraphExecMemcpyNodeSetParams(exec, n, &copy));
@@ -249,8 +247,7 @@ EXPORT int cuGraphAddNode_v2(struct node **ret, struct graph *g,
 }
 
 EXPORT int cuGraphConditionalHandleCreate(uint64_t *ret, struct graph *g,
-                                          struct context *context, unsigned first,
+                                          struct context *, unsigned first,
                                           unsigned flags) {
-    (void)context;
     return cudaGraphConditionalHandleCreate(ret, g, first, flags);
 }

@@ -29,9 +29,8 @@ EXPORT int cuModuleLoadData(struct fatbin_part **ret, const void *image) {
 }
 
 /* The options are a compiler's: what it would do better or say. */
-EXPORT int cuModuleLoadDataEx(struct fatbin_part **ret, const void *image, unsigned count,
-                              int *options, void **values) {
-    (void)count, (void)options, (void)values;
+EXPORT int cuModuleLoadDataEx(struct fatbin_part **ret, const void *image, unsigned,
+                              int *, void **) {
     RETURN(load(ret, image));
 }
 
@@ -73,9 +72,7 @@ struct linking {
     struct buf text; /* of all parts, which registered_load reads as one */
 };
 
-EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values,
-                           struct linking **ret) {
-    (void)count, (void)options, (void)values;
+EXPORT int cuLinkCreate_v2(unsigned, int *, void **, struct linking **ret) {
     NEED(ret);
     *ret = xcalloc(1, sizeof **ret);
     (*ret)->text = (struct buf)BUF_INIT(MAX_IMAGE);
@@ -94,18 +91,15 @@ static cudart_error part_join(struct linking *l, int kind, const char *text,
 }
 
 EXPORT int cuLinkAddData_v2(struct linking *l, int kind, void *data, size_t bytes,
-                            const char *name, unsigned count, int *options,
-                            void **values) {
-    (void)name, (void)count, (void)options, (void)values;
+                            const char *, unsigned, int *, void **) {
     NEED(l && data);
     RETURN(part_join(l, kind, data, bytes));
 }
 
-EXPORT int cuLinkAddFile_v2(struct linking *l, int kind, const char *path, unsigned count,
-                            int *options, void **values) {
+EXPORT int cuLinkAddFile_v2(struct linking *l, int kind, const char *path, unsigned,
+                            int *, void **) {
     autobuf image = BUF_INIT(MAX_IMAGE);
     struct err err = {0};
-    (void)count, (void)options, (void)values;
     NEED(l && path);
     RETURN(file_read(path, &image, &err)
                ? explain(CUDART_FILE_NOT_FOUND, "%.200s", err.msg)
@@ -198,9 +192,7 @@ EXPORT int cuKernelGetFunction(const void **ret, const void *kernel) {
     RETURN(CUDART_SUCCESS);
 }
 
-EXPORT int cuKernelSetAttribute(int attribute, int value, const void *kernel,
-                                int device) {
-    (void)device;
+EXPORT int cuKernelSetAttribute(int attribute, int value, const void *kernel, int) {
     return cudaFuncSetAttribute(kernel, attribute, value);
 }
 

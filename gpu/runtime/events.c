@@ -198,8 +198,7 @@ EXPORT cudart_error cudaEventRecord(struct event *e, struct stream *s) {
     RETURN(event_record(e, s));
 }
 EXPORT cudart_error cudaEventRecordWithFlags(struct event *e, struct stream *s,
-                                             unsigned flags) {
-    (void)flags;
+                                             unsigned) {
     RETURN(event_record(e, s));
 }
 EXPORT cudart_error cudaEventSynchronize(struct event *e) {
@@ -228,8 +227,6 @@ static cudart_error wait_event(struct stream *handle, struct event *event) {
     return !e ? no_event() : s ? CUDART_SUCCESS : stream_unknown();
 }
 
-EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *e,
-                                        unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *e, unsigned) {
     RETURN(wait_event(s, e));
 }

@@ -93,8 +93,7 @@ EXPORT cudart_error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ret,
     RETURN(blocks_of(ret, function, threads, dynamic));
 }
 EXPORT cudart_error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *ret, const void *function, int threads, size_t dynamic, unsigned flags) {
-    (void)flags;
+    int *ret, const void *function, int threads, size_t dynamic, unsigned) {
     RETURN(blocks_of(ret, function, threads, dynamic));
 }
 

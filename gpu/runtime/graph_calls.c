@@ -30,8 +30,7 @@ static void know(struct graph *g) {
 
 /* ---- life ---- */
 
-EXPORT cudart_error cudaGraphCreate(struct graph **ret, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaGraphCreate(struct graph **ret, unsigned) {
     *ret = graph_new();
     know(*ret);
     RETURN(CUDART_SUCCESS);
@@ -101,8 +100,7 @@ EXPORT cudart_error cudaGraphDestroy(struct graph *g) {
 EXPORT cudart_error cudaGraphExecDestroy(struct graph *g) {
     RETURN(destroy(g));
 }
-EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *s) {
-    (void)s;
+EXPORT cudart_error cudaGraphUpload(struct graph *g, struct stream *) {
     RETURN(find(g) ? CUDART_SUCCESS : no_graph());
 }
 
@@ -293,9 +291,8 @@ EXPORT cudart_error cudaGraphConditionalHandleCreate(uint64_t *ret, struct graph
 
 /* What cudaGraphAddNode shares with the functions for one type each. */
 EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
-                                     struct node *const *needs, const void *edges,
+                                     struct node *const *needs, const void *,
                                      size_t count, struct cudart_node *p) {
-    (void)edges;
     switch ((enum node_type)p->type) {
     case NODE_KERNEL:
         return cudaGraphAddKernelNode(ret, g, needs, count, &p->of.kernel);

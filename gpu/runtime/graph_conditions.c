@@ -1,6 +1,5 @@
 #include "gpu/runtime/graph_conditions.h"
 
-#include "base/find.h"
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/unseen.h"

@@ -105,9 +105,8 @@ EXPORT cudart_error cudaGraphGetEdges(struct graph *handle, struct node **ret_fr
 }
 
 EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const *from,
-                                             struct node *const *to, const void *edges,
+                                             struct node *const *to, const void *,
                                              size_t count) {
-    (void)edges;
     for (size_t k = 0; k < count; k++) {
         node_need(to[k], from[k]);
     }
@@ -115,9 +114,8 @@ EXPORT cudart_error cudaGraphAddDependencies(struct graph *g, struct node *const
 }
 
 EXPORT cudart_error cudaGraphRemoveDependencies(struct graph *g, struct node *const *from,
-                                                struct node *const *to, const void *edges,
+                                                struct node *const *to, const void *,
                                                 size_t count) {
-    (void)edges;
     for (size_t k = 0; k < count; k++) {
         node_need_no_more(to[k], from[k]);
     }

@@ -4,8 +4,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <stdio.h>
-
 static const char *what_of(const struct host_free *f, char *ret, size_t room) {
     const struct allocation *a =
         memory_find(&runtime.device.memory, (uintptr_t)f->address);

@@ -1,6 +1,5 @@
 #include "gpu/runtime/host_site.h"
 
-#include "gpu/runtime/run_report.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <unwind.h>

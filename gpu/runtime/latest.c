@@ -1,7 +1,5 @@
 #include "gpu/runtime/latest.h"
 
-#include <stdio.h>
-
 #define KEPT 64u
 
 static struct latest_launch latest[KEPT];

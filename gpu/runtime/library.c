@@ -15,7 +15,6 @@
 #include "gpu/runtime/threads.h"
 #include "gpu/runtime/unseen.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define DEFAULT_MEMORY (UINT64_C(80) << 30)

@@ -10,7 +10,6 @@
 #include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 /* ---- what was launched ---- */

@@ -41,8 +41,7 @@ EXPORT cudart_error cudaDeviceSetMemPool(int device, struct memory_pool *p) {
     chosen_pool = p ? p : chosen_pool;
     RETURN(device == 0 ? need_pool(p) : CUDART_INVALID_DEVICE);
 }
-EXPORT cudart_error cudaMemPoolCreate(struct memory_pool **ret, const void *properties) {
-    (void)properties;
+EXPORT cudart_error cudaMemPoolCreate(struct memory_pool **ret, const void *) {
     *ret = xcalloc(1, sizeof **ret);
     RETURN(CUDART_SUCCESS);
 }
@@ -53,8 +52,7 @@ EXPORT cudart_error cudaMemPoolDestroy(struct memory_pool *p) {
     }
     RETURN(need_pool(p));
 }
-EXPORT cudart_error cudaMemPoolTrimTo(struct memory_pool *p, size_t bytes) {
-    (void)bytes;
+EXPORT cudart_error cudaMemPoolTrimTo(struct memory_pool *p, size_t) {
     RETURN(need_pool(p));
 }
 EXPORT cudart_error cudaMemPoolSetAccess(struct memory_pool *p, const void *list,

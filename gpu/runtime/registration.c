@@ -305,9 +305,7 @@ EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
     return (void **)part_add(wrapper, NULL);
 }
 
-EXPORT void __cudaRegisterFatBinaryEnd(void **handle) {
-    (void)handle;
-}
+EXPORT void __cudaRegisterFatBinaryEnd(void **) {}
 
 /* Its module stays: the report at the end still tells of it. */
 EXPORT void __cudaUnregisterFatBinary(void **handle) {
@@ -315,24 +313,19 @@ EXPORT void __cudaUnregisterFatBinary(void **handle) {
     ((struct fatbin_part *)handle)->gone = true;
 }
 
-EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
-                                   const char *name, int thread_limit, void *tid,
-                                   void *bid, void *block, void *grid, int *warp) {
-    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid;
-    (void)warp;
+EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *,
+                                   const char *name, int, void *, void *, void *, void *,
+                                   int *) {
     (void)named_add(handle, host, name, false);
 }
 
-EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
-                              int is_extern, size_t bytes, int constant, int global) {
-    (void)device, (void)is_extern, (void)bytes, (void)constant, (void)global;
+EXPORT void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int,
+                              size_t, int, int) {
     (void)named_add(handle, host, name, true);
 }
 
-EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device,
-                                     const char *name, int is_extern, size_t bytes,
-                                     int constant, int global) {
-    (void)device, (void)is_extern, (void)bytes, (void)constant, (void)global;
+EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name,
+                                     int, size_t, int, int) {
     struct named *n = named_add(handle, host, name, true);
     n->pointer = host;
     n->next = registered.managed;

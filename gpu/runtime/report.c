@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/runtime/run_report.h"

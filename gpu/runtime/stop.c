@@ -1,6 +1,5 @@
 #include "gpu/runtime/stop.h"
 
-#include "gpu/ptx/machine/machine.h"
 #include "gpu/ptx/state/origins.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/runtime.h"

@@ -355,8 +355,7 @@ EXPORT cudart_error cudaLaunchHostFunc(struct stream *s, void (*function)(void *
 EXPORT cudart_error cudaStreamAddCallback(struct stream *s,
                                           void (*callback)(struct stream *, cudart_error,
                                                            void *),
-                                          void *data, unsigned flags) {
-    (void)flags;
+                                          void *data, unsigned) {
     RETURN(callback ? host_call_put(&(struct host_call){
                           .callback = callback, .stream = s, .data = data})
                     : CUDART_INVALID_VALUE);
@@ -441,10 +440,8 @@ EXPORT cudart_error cudaStreamBeginCapture(struct stream *s, int mode) {
                                 : capture_begin(s, NULL, NULL, 0));
 }
 EXPORT cudart_error cudaStreamBeginCaptureToGraph(struct stream *s, struct graph *into,
-                                                  struct node *const *needs,
-                                                  const void *edges, size_t count,
-                                                  int mode) {
-    (void)edges;
+                                                  struct node *const *needs, const void *,
+                                                  size_t count, int mode) {
     RETURN(mode < 0 || mode > 2 || !into || (count && !needs)
                ? CUDART_INVALID_VALUE
                : capture_begin(s, into, needs, count));
@@ -467,9 +464,8 @@ static cudart_error capture_depend(struct stream *handle, struct node *const *ne
 
 EXPORT cudart_error cudaStreamUpdateCaptureDependencies(struct stream *s,
                                                         struct node *const *needs,
-                                                        const void *edges, size_t count,
+                                                        const void *, size_t count,
                                                         unsigned flags) {
-    (void)edges;
     RETURN(flags > 1 || (count && !needs)
                ? CUDART_INVALID_VALUE
                : capture_depend(s, needs, count, flags == 1));

@@ -77,9 +77,8 @@ static int map_store(void *ret, struct tensor_blob *map) {
 
 int tensor_map_tiled(void *ret, int type, unsigned rank, void *address,
                      const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
-                     const uint32_t *element_strides, int interleave, int swizzle,
-                     int l2_promotion, int out_of_bounds_fill) {
-    (void)l2_promotion;
+                     const uint32_t *element_strides, int interleave, int swizzle, int,
+                     int out_of_bounds_fill) {
     if (!ret || (uintptr_t)ret % 64 || !dims || (rank > 1 && !strides) || !box ||
         !element_strides) {
         return CUDART_INVALID_VALUE;
@@ -118,9 +117,8 @@ static bool corners_are_right(const struct map_words *m, const int *lower,
 int tensor_map_im2col(void *ret, int type, unsigned rank, void *address,
                       const uint64_t *dims, const uint64_t *strides, const int *lower,
                       const int *upper, uint32_t channels, uint32_t pixels,
-                      const uint32_t *element_strides, int interleave, int swizzle,
-                      int l2_promotion, int out_of_bounds_fill) {
-    (void)l2_promotion;
+                      const uint32_t *element_strides, int interleave, int swizzle, int,
+                      int out_of_bounds_fill) {
     if (!ret || (uintptr_t)ret % 64 || !dims || !strides || !lower || !upper ||
         !element_strides || rank < 3) {
         return CUDART_INVALID_VALUE;

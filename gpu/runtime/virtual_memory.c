@@ -6,10 +6,8 @@
  * reservation are allocations that nobody may use, and which say why. */
 #include "gpu/runtime/driver_api.h"
 #include "gpu/runtime/leaks.h"
-#include "gpu/runtime/order.h"
 #include "gpu/runtime/unseen.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 
 #define GRANULARITY (UINT64_C(2) << 20) /* an H100's */
@@ -474,9 +472,8 @@ EXPORT int cuMemGetAllocationGranularity(size_t *ret, const struct memory_proper
     RETURN(properties_check(p));
 }
 
-EXPORT int cuMemAddressReserve(uint64_t *ret, size_t bytes, size_t align, uint64_t hint,
+EXPORT int cuMemAddressReserve(uint64_t *ret, size_t bytes, size_t align, uint64_t,
                                uint64_t flags) {
-    (void)hint;
     struct wish a = {.bytes = bytes, .align = align};
     NEED(ret);
     cudart_error code = flags || (align & (align - 1)) ? CUDART_INVALID_VALUE
@@ -569,13 +566,10 @@ EXPORT int cuMemGetAccess(uint64_t *ret, const struct memory_location *where,
     RETURN(code);
 }
 
-EXPORT int cuMemExportToShareableHandle(void *ret, uint64_t handle, int type,
-                                        uint64_t flags) {
-    (void)ret, (void)handle, (void)type, (void)flags;
+EXPORT int cuMemExportToShareableHandle(void *, uint64_t, int, uint64_t) {
     RETURN(between_processes());
 }
 
-EXPORT int cuMemImportFromShareableHandle(uint64_t *ret, void *shared, int type) {
-    (void)ret, (void)shared, (void)type;
+EXPORT int cuMemImportFromShareableHandle(uint64_t *, void *, int) {
     RETURN(between_processes());
 }

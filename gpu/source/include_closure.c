@@ -1,14 +1,9 @@
 #include "gpu/source/include_closure.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/strings.h"
 #include "gpu/source/include_macros.h"
 #include "gpu/source/include_search.h"
-#include "gpu/source/python_strings.h"
-#include "protocol/finding.h"
-
-#include <stdio.h>
 
 #define LOOKUPS_MAX 20000 /* each may touch the disk, and the daemon waits for it */
 

@@ -3,8 +3,6 @@
 #include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_struct.h"
 
-#include <stdio.h>
-
 struct packing {
     const struct spec_case *c;
     const struct spec_launch *launch;

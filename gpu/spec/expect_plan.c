@@ -5,8 +5,6 @@
 #include "base/find.h"
 #include "gpu/spec/spec_words.h"
 
-#include <stdio.h>
-
 static bool has_contents(const struct spec_buffer *b) {
     return b->init || b->is_global;
 }

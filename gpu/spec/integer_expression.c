@@ -5,7 +5,6 @@
 #include "gpu/spec/value_functions.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 enum { MAX_DEPTH = 64 };
 

@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 /* --- sizes --- */
 
 static bool is_name(const char *text) {

@@ -1,7 +1,6 @@
 #include "gpu/spec/rounded_args.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* "1.0 / d" for "1 / d"; else the whole in floating point by its first factor. */
 static void suggest(const char *text, char *to, size_t size) {

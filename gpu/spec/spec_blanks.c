@@ -5,7 +5,6 @@
 #include "gpu/spec/spec_schema.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 enum { PATH_MAX_BYTES = 200, MAX_DEPTH = 16, MAX_TOLD = 12 };
 

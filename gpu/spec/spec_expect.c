@@ -5,8 +5,6 @@
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 static int read_reference(struct spec_reader *r, const json_t *kernel) {
     struct kernel_spec *spec = r->spec;
     spec->expect = EXPECT_KERNEL;

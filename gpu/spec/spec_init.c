@@ -5,7 +5,6 @@
 #include "gpu/spec/spec_words.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- numbers that a type can hold --- */
 

@@ -2,8 +2,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 static int check_extent(struct spec_reader *r, const json_t *launch, const char *member,
                         const char *at, const json_t **ret) {
     const json_t *value = json_object_get(launch, member);

@@ -6,7 +6,6 @@
 #include "gpu/spec/value_expression.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Every case must have the names: the first is used for all, values may differ. */
 static struct size_values first_sizes(const struct spec_reader *r,

@@ -6,7 +6,6 @@
 #include "gpu/tensor/tensor_shape.h"
 
 #include <nettle/base64.h>
-#include <stdio.h>
 
 void spec_array_name(const struct kernel_spec *spec, size_t i, char *ret, size_t size) {
     const struct spec_array *a = &spec->arrays[i];

@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 enum { POINTER_BYTES = 8 };
 
 static size_t round_up(size_t value, size_t unit) {

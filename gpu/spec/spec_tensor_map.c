@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 /* at: the path of `in`. */
 static int check_list(struct spec_reader *r, const json_t *in, const char *name,
                       const char *at) {

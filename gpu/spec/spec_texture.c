@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "gpu/spec/spec_internal.h"
 
-#include <stdio.h>
-
 /* In the order of enum texture_mode. */
 static const char *const modes[] = {"wrap", "clamp", "mirror", "border", NULL};
 

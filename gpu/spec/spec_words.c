@@ -6,8 +6,6 @@
 #include "gpu/spec/value_functions.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <strings.h>
 
 struct spec_word {
     const char *said, *meant;

@@ -6,7 +6,6 @@
 #include "gpu/spec/spec_words.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 enum { MAX_TEXT = 4096, MAX_DEPTH = 64 };
 

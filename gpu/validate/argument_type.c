@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 static bool is_misread(enum tensor_type given, enum tensor_type taken) {
     size_t size = given == TENSOR_TYPES ? 0 : tensor_type_bytes(given);

@@ -6,7 +6,6 @@
 #include "gpu/spec/spec_npy.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "gpu/check/check_verdict.h"
-#include "gpu/compile/toolkit.h"
 #include "gpu/pool/open_files.h"
 #include "gpu/pool/pool.h"
 #include "gpu/run/validate_result.h"
@@ -16,8 +15,6 @@
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
 #include "gpu/validate/validate_verdict.h"
-
-#include <stdio.h>
 
 enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
 

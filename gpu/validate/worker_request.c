@@ -1,13 +1,11 @@
 #include "gpu/validate/worker_request.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "gpu/check/kernel_entries.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/validate/argument_type.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* After the limit: the runner stops at it and writes what it has; what does not stop is
  * killed (validate_child.c, validation.c). */

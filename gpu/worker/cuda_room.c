@@ -6,7 +6,6 @@
 #include "gpu/worker/confine.h"
 
 #include <glob.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include "gpu/worker/cuda_child.h"
 #include "protocol/finding.h"
 
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "gpu/worker/zygote.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

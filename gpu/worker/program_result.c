@@ -4,7 +4,6 @@
 #include "protocol/finding.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 /* --- not run --- */

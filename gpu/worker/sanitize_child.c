@@ -17,11 +17,9 @@
 #include "gpu/worker/cuda_child.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validation.h"
-#include "protocol/rpc/frame.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 #include "gpu/worker/sanitize_memory.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 bool sanitize_key(int request, char ret[static HASH_HEX_SIZE]) {

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

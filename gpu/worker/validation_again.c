@@ -7,7 +7,6 @@
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/sanitize_child.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 enum {

@@ -55,10 +55,8 @@ static void output_flush(struct worker *w) {
     }
 }
 
-static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
-                    void *data) {
+static void on_send(struct rpc_peer *, char *bytes, size_t len, bool, void *data) {
     struct worker *w = data;
-    (void)peer, (void)droppable;
     struct output *o = xcalloc(1, sizeof *o);
     *o = (struct output){.bytes = bytes, .len = len};
     *w->outputs_end = o;
@@ -104,9 +102,8 @@ static void on_request(struct rpc_call *call, void *data) {
     }
 }
 
-static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
-                            const char *method, json_t *params, void *data) {
-    (void)mode, (void)data;
+static void on_notification(struct rpc_peer *peer, enum frame_mode, const char *method,
+                            json_t *params, void *) {
     if (!strcmp(method, "$/cancelRequest")) {
         rpc_cancel(peer, json_object_get(params, "id"));
     }

@@ -9,7 +9,6 @@
 #include "gpu/worker/worker.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

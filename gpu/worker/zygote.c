@@ -12,7 +12,6 @@
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -9,8 +9,6 @@
 #include "base/log.h"
 #include "skills/catalog/catalog_loop_internal.h"
 
-#include <stdio.h>
-
 #define LOOK_AGAIN_MS 2000 /* at most this often where changes are not reported */
 #define SETTLE_MS 200      /* changes come in bursts */
 /* What those who waited ask may take so long in one turn of the loop, and at least one of

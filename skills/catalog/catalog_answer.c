@@ -1,6 +1,5 @@
 /* What the catalog answers: matches for a task, lists, names, places. */
 #include "base/buf.h"
-#include "base/find.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_loop_internal.h"
 

@@ -4,7 +4,6 @@
 #include "skills/catalog/catalog_search.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define IDIOM_WORD 0.7 /* of a word that stands in a phrase with another sense */
 #define UNKNOWN_LONG_WEIGHT 0.125 /* in a long task, of words that no skill holds */

@@ -4,7 +4,6 @@
 #include "base/work.h"
 #include "skills/catalog/catalog_internal.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define STEPS_PER_LOOK 2000 /* of SQLite's machine between looks at `stop` */

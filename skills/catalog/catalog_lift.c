@@ -5,8 +5,6 @@
 #include "skills/catalog/catalog_internal.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <strings.h>
 
 #define META_MAX (8u << 20)
 #define MODELS_MAX 32u

@@ -42,10 +42,9 @@ struct writing {
     size_t count;
 };
 
-static void keep_place(void *data, const char *word, size_t len, enum word_kind kind) {
+static void keep_place(void *data, const char *word, size_t, enum word_kind kind) {
     struct writing *w = data;
     char stem[STEM_SIZE];
-    (void)len;
     if (kind == WORD_WHOLE || w->count == MEANING_WORDS_MAX || word_weight(word) <= 0) {
         return;
     }
@@ -103,12 +102,11 @@ static bool has_place(const struct task_meaning *t, uint16_t place) {
     return any_of(i, 0, t->count, t->words[i].place == place);
 }
 
-static void keep_word(void *data, const char *word, size_t len, enum word_kind kind) {
+static void keep_word(void *data, const char *word, size_t, enum word_kind kind) {
     struct reading *r = data;
     struct task_meaning *t = r->task;
     char stem[STEM_SIZE];
     double weight = kind == WORD_WHOLE ? 0 : word_weight(word);
-    (void)len;
     if (weight <= 0) {
         return;
     }

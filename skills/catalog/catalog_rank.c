@@ -247,11 +247,9 @@ static void keep_best(struct search *q, const struct ranked *m) {
 
 /* Called by SQLite for every row that holds a word of the task. */
 static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
-                    sqlite3_context *result, int argument_count, sqlite3_value **args) {
+                    sqlite3_context *result, int, sqlite3_value **) {
     const struct ranker *r = api->xUserData(context);
     struct search *q = r->search;
-    (void)argument_count;
-    (void)args;
     sqlite3_result_null(result);
     const struct snapshot_document *d =
         q ? snapshot_document(q->snapshot, api->xRowid(context)) : NULL;
@@ -288,9 +286,7 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
 
 /* --- searching --- */
 
-static int skip_row(sqlite3_stmt *stmt, void *data) {
-    (void)stmt;
-    (void)data;
+static int skip_row(sqlite3_stmt *, void *) {
     return 0;
 }
 

@@ -3,8 +3,6 @@
 #include "base/find.h"
 #include "skills/catalog/catalog_internal.h"
 
-#include <strings.h>
-
 #define NEAR_ENOUGH 0.5 /* to be called near */
 #define NEAR_WORDS_MAX 3
 

@@ -51,12 +51,8 @@ void stemmer_free(struct stemmer *s) {
     free(s);
 }
 
-static int keep_stem(void *data, int flags, const char *token, int len, int start,
-                     int end) {
+static int keep_stem(void *data, int, const char *token, int len, int, int) {
     char *stem = data;
-    (void)flags;
-    (void)start;
-    (void)end;
     if (stem[0] || len >= STEM_SIZE) {
         stem[0] = '\1'; /* no single word */
         stem[1] = '\0';

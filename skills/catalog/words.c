@@ -198,9 +198,8 @@ void words_split(const char *given, size_t given_len, word_visit *visit, void *d
     }
 }
 
-static void add_word(void *data, const char *word, size_t len, enum word_kind kind) {
+static void add_word(void *data, const char *word, size_t len, enum word_kind) {
     struct buf *out = data;
-    (void)kind;
     if (out->max - out->len > len) {
         buf_add(out, word, len);
         buf_addc(out, ' ');

@@ -4,7 +4,6 @@
 #include "protocol/finding.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define MARK "upskilld-allow:"
 #define MAX_ALLOWANCES 200

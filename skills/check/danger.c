@@ -1,6 +1,5 @@
 #include "skills/check/danger.h"
 
-#include "base/buf.h"
 #include "base/words.h"
 #include "base/strings.h"
 #include "base/text.h"

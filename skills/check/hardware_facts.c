@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <stdio.h>
 
 #define MAX_FINDINGS 100 /* per file */
 #define MAX_SHAPES 96

@@ -1,7 +1,6 @@
 #include "skills/check/safety_download.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #include "skills/check_words_table.h"
 

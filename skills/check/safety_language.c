@@ -13,7 +13,6 @@
 #include "skills/format/function_words.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define MIN_WORDS 7u
 #define MIN_LETTERS 8u /* of another script */

@@ -3,7 +3,6 @@
 #include "skills/check/safety_installers.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #include "skills/check_words_table.h"
 

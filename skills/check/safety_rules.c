@@ -9,8 +9,6 @@
 #include "skills/check/safety_text.h"
 #include "skills/check/skill_check.h"
 
-#include <strings.h>
-
 #include "skills/check_words_table.h"
 
 static void add(json_t *findings, const char *code, enum finding_severity severity,

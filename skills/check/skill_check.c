@@ -11,9 +11,6 @@
 #include "skills/format/tokens.h"
 #include "skills/kernel_project/build_toml.h"
 
-#include <stdio.h>
-#include <strings.h>
-
 #include "skills/check_words_table.h"
 
 #define MAX_CUDA_BLOCKS 64        /* compiled per skill */

@@ -8,9 +8,9 @@
 #include "base/strings.h"
 #include "base/text.h"
 
-#include <pthread.h>
-
 #include "skills/spec_fields_table.h"
+
+#include <pthread.h>
 
 #define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
 

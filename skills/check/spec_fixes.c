@@ -4,7 +4,6 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
     struct finding_span span;

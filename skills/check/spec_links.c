@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "skills/format/markdown.h"
 
-#include <strings.h>
-
 #define MAX_FILE (1u << 20) /* of a Markdown file that is followed */
 #define MAX_FOLLOWED 64     /* Markdown files */
 #define MAX_FINDINGS 200    /* about links of one skill */

@@ -6,7 +6,6 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "skills/format/skill_files.h"
-#include "skills/install/install.h"
 
 #include <fcntl.h>
 

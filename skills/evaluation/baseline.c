@@ -6,8 +6,6 @@
 #include "skills/runs/run_read.h"
 #include "skills/runs/run_record.h"
 
-#include <stdio.h>
-
 /* --- reading a record --- */
 
 static int agrees(const json_t *meta, const char *tests_digest, unsigned runs,

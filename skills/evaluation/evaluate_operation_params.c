@@ -11,7 +11,6 @@
 #include "skills/skill_operations.h"
 #include "skills/statistics/statistics.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 #define DEFAULT_RUNS 3

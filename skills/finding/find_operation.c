@@ -179,8 +179,7 @@ static void find_go(struct skills *s, struct call *call, const json_t *params) {
     finding_end(f);
 }
 
-static void find_start(struct call *call, const json_t *params) {
-    (void)params;
+static void find_start(struct call *call, const json_t *) {
     skills_when_current(call, find_go);
 }
 
@@ -193,8 +192,7 @@ static void list_go(struct skills *s, struct call *call, const json_t *params) {
     reply_or_fail(call, list ? json_pack("{s:o}", "skills", list) : NULL, &err);
 }
 
-static void list_start(struct call *call, const json_t *params) {
-    (void)params;
+static void list_start(struct call *call, const json_t *) {
     skills_when_current(call, list_go);
 }
 

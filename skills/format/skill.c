@@ -7,8 +7,6 @@
 #include "skills/format/skill_files.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

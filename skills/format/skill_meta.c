@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "skills/format/skill.h"
 
-#include <stdio.h>
-
 #define META_MAX (8u << 20)
 #define CONTEXT_MAX (256u << 10) /* of one context file */
 #define MAX_TESTS 1000

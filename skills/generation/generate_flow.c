@@ -505,8 +505,7 @@ static void begin_writing(struct generating *g) {
     }
 }
 
-static void on_base_checked(struct skill_check *check, json_t *result, void *data) {
-    (void)check;
+static void on_base_checked(struct skill_check *, json_t *result, void *data) {
     struct generating *g = data;
     g->checking = NULL;
     g->base_check = result;
@@ -563,8 +562,7 @@ static void stop(struct generating *g) {
     }
 }
 
-static void on_cancel(struct call *call, void *data) {
-    (void)call;
+static void on_cancel(struct call *, void *data) {
     stop(data);
 }
 

@@ -14,10 +14,8 @@
 
 /* --- asking --- */
 
-static void on_text(struct model_call *call, const char *piece, size_t len, void *data) {
-    (void)call;
+static void on_text(struct model_call *, const char *, size_t len, void *data) {
     struct generating *g = data;
-    (void)piece;
     g->heard = len ? g->heard + len : 0;
     uint64_t now = clock_ms();
     if (now - g->heard_ms >= REPORT_MS) {
@@ -26,9 +24,7 @@ static void on_text(struct model_call *call, const char *piece, size_t len, void
     }
 }
 
-static void on_done(struct model_call *call, const struct model_answer *answer,
-                    void *data) {
-    (void)call;
+static void on_done(struct model_call *, const struct model_answer *answer, void *data) {
     struct generating *g = data;
     g->asking = NULL;
     g->requests += answer->requests;

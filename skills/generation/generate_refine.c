@@ -93,11 +93,10 @@ static void leave(struct generating *g, struct refining *x, json_t *result, char
     generate_stage_again(g, next);
 }
 
-static void on_done(struct refinement *r, enum refinement_stop stop, void *data) {
+static void on_done(struct refinement *r, enum refinement_stop, void *data) {
     struct refining *x = data;
     json_t *result = refinement_result(r);
     bool changed = strcmp(refinement_text(r), x->g->draft.text) != 0;
-    (void)stop;
     leave(x->g, x, result, changed ? xstrdup(refinement_text(r)) : NULL);
 }
 
@@ -120,9 +119,8 @@ static bool is_late(const struct generating *g) {
     return g->deadline_ms && clock_ms() >= g->deadline_ms;
 }
 
-static void on_taught(struct model_call *call, const struct model_answer *a, void *data) {
+static void on_taught(struct model_call *, const struct model_answer *a, void *data) {
     struct refining *x = data;
-    (void)call;
     x->asking = NULL;
     switch (a->outcome) {
     case MODEL_ANSWERED:
@@ -145,16 +143,14 @@ static void on_taught(struct model_call *call, const struct model_answer *a, voi
     }
 }
 
-static void do_nothing(struct generating *g) {
-    (void)g;
-}
+static void do_nothing(struct generating *) {}
 
 static void could_not_ask(struct generating *g) {
     struct refining *x = g->refining;
     refinement_taught(x->refinement, x->lack, NULL, x->err.msg);
 }
 
-static void teach(void *host, struct refinement *r, const char *system,
+static void teach(void *host, struct refinement *, const char *system,
                   const char *prompt) {
     struct refining *x = host;
     struct generating *g = x->g;
@@ -172,7 +168,6 @@ static void teach(void *host, struct refinement *r, const char *system,
             g->deadline_ms && !is_late(g) ? (unsigned)(g->deadline_ms - clock_ms()) : 0,
         .budget = &g->budget,
     };
-    (void)r;
     x->lack = is_late(g) ? REFINE_SPENT : REFINE_NO_ANSWER;
     if (x->lack == REFINE_SPENT ||
         model_call_start(evaluation_room_client(g->room), &request, NULL, on_taught, x,
@@ -207,10 +202,9 @@ static void on_checked(struct skill_check *check, json_t *result, void *data) {
     refinement_checked(x->refinement, owned ? REFINE_FINE : REFINE_CANCELLED, problem);
 }
 
-static void check(void *host, struct refinement *r, const char *text) {
+static void check(void *host, struct refinement *, const char *text) {
     struct refining *x = host;
     const struct material *m = &x->g->material;
-    (void)r;
     x->secret = (struct err){0};
     (void)skill_refuse_secret(m->redaction, m->has_base ? &m->base : NULL, "SKILL.md",
                               text, strlen(text), &x->secret);

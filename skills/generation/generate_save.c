@@ -22,8 +22,7 @@ static const struct operation *find_operation(const char *name) {
     return &evaluation_operations[0];
 }
 
-static void on_nested_end(struct call *call, void *data) {
-    (void)call;
+static void on_nested_end(struct call *, void *data) {
     struct generating *g = data;
     g->after_nested(g);
 }

@@ -142,8 +142,7 @@ static bool limit_answer(const struct generating *g, json_t *test, const json_t 
                                                  "")) == 0;
 }
 
-static void on_quality(struct quality *q, json_t *marks, void *data) {
-    (void)q;
+static void on_quality(struct quality *, json_t *marks, void *data) {
     struct generating *g = data;
     struct testing *t = g->testing;
     t->quality = NULL;

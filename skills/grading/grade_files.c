@@ -5,7 +5,6 @@
 #include "base/lines.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MAX_PATH_BYTES 200
 #define MAX_NAME_LINE 400 /* bytes of a line or info string that may hold a name */

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "skills/grading/expected.h"
 #include "skills/grading/grade_check.h"
 #include "skills/models/model_client.h"
 

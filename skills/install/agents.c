@@ -8,7 +8,6 @@
 #include "base/yaml.h"
 #include "protocol/schema/schema.h"
 
-#include <strings.h>
 #include <unistd.h>
 #include <yaml.h>
 

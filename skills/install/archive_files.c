@@ -8,7 +8,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #define BLOCK (64u << 10)

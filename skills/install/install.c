@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/find.h"
 #include "skills/format/skill_name.h"
-#include "skills/install/agents.h"
 #include "skills/install/install_diff.h"
 #include "skills/install/install_lock.h"
 #include "skills/install/install_place.h"

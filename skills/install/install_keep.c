@@ -1,7 +1,6 @@
 /* What `force` takes the place of stays the person's: a copy of it outside of all
  * agents' folders, which would load it there. */
 #include "skills/install/install_stage.h"
-#include "skills/install/install_tree.h"
 
 #include "base/file.h"
 

@@ -13,7 +13,6 @@
 #include "skills/install/install_tree.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>

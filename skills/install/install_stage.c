@@ -9,7 +9,6 @@
 #include "skills/install/install_tree.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include "skills/install/install_stage.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "skills/kernel_project/build_toml_report.h"
 
-#include <stdio.h>
-
 /* --- tables --- */
 
 static void wrong_backend(struct build_toml_report *r, const struct build_toml_key *key,

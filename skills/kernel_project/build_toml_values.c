@@ -5,7 +5,6 @@
 #include "base/strings.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 struct backend_name {
     const char *said, *meant;

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #define TRIM_EVERY                                                                       \

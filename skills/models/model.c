@@ -7,8 +7,6 @@
 #include "skills/model.schema.h"
 #include "skills/models/model_client.h"
 
-#include <strings.h>
-
 #define MAX_URL 2048
 
 struct provider {

@@ -2,8 +2,6 @@
 
 #include "base/find.h"
 
-#include <stdio.h>
-
 #define MAX_SCHEMA_TEXT (1u << 20)
 #define MAX_STARTS 16 /* places where a value may begin */
 

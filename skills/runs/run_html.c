@@ -1,7 +1,6 @@
 /* What evaluation_page.html tells: a batch, with what is computed of it. */
 #include "skills/runs/run_html.h"
 
-#include "base/buf.h"
 #include "skills/runs/html.h"
 #include "skills/runs/run_answers.h"
 #include "skills/runs/run_page.h"

@@ -5,7 +5,6 @@
 #include "base/find.h"
 #include "base/strings.h"
 #include "skills/runs/run_read.h"
-#include "skills/runs/run_record.h"
 #include "skills/statistics/statistics.h"
 
 #include <math.h>

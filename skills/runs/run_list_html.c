@@ -2,11 +2,8 @@
  * pair. */
 #include "skills/runs/run_list_html.h"
 
-#include "base/buf.h"
 #include "skills/runs/html.h"
 #include "skills/runs/run_page.h"
-
-#include <stdio.h>
 
 extern const char html_list_page[];
 

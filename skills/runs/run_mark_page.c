@@ -1,7 +1,6 @@
 /* What mark_page.html tells: the pairs of a batch. */
 #include "skills/runs/run_mark_page.h"
 
-#include "base/buf.h"
 #include "skills/runs/run_marks.h"
 #include "skills/runs/run_page.h"
 

@@ -1,5 +1,4 @@
 /* The judgement that statistics.c's figures support, and its words. */
-#include "base/buf.h"
 #include "base/json.h"
 #include "base/words.h"
 #include "skills/statistics/statistics.h"

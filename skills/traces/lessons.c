@@ -1,8 +1,6 @@
 #include "base/find.h"
 #include "skills/traces/lessons_internal.h"
 
-#include <stdio.h>
-
 #define MAX_EVIDENCE 64u /* of one lesson */
 
 const char *evidence_role_name(enum evidence_role role) {

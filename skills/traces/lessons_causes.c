@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/text.h"
 
 #include <ctype.h>
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define ONE_SIDED_LINES 3u /* that may come or go alone */
 #define MAX_LINES 10u      /* of a change that explains anything */
@@ -91,7 +90,6 @@ static bool is_remark(const char *diff) {
     }
     return remark;
 }
-
 
 struct edit_scan {
     struct lesson *fix;

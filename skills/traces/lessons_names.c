@@ -4,7 +4,6 @@
 #include "base/buf.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 

@@ -4,8 +4,6 @@
 #include "base/buf.h"
 #include "skills/format/tokens.h"
 
-#include <stdio.h>
-
 #define MAX_TEXT (1u << 20)
 #define BEFORE 2u /* steps around a cited one … */
 #define AFTER 4u

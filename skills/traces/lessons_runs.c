@@ -2,7 +2,6 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/find.h"
 #include "base/strings.h"
 #include "skills/lessons_tables.h"

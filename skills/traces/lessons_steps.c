@@ -6,8 +6,6 @@
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
 
-#include <strings.h>
-
 #define TERSE_LINES 3u
 #define MAX_ANSWER 1000u /* bytes of what a tool says of an edit */
 #define MAX_COMPLAINTS 4u /* lines */

@@ -8,8 +8,6 @@
 #include "skills/lessons_tables.h"
 #include "skills/traces/redaction.h"
 
-#include <strings.h>
-
 #define MAX_TEXT (2u << 20)
 #define MAX_LINE 4096u
 #define MAX_LINES 20000u
@@ -357,9 +355,7 @@ static void keep_error(struct error_scan *s, const char *line, size_t len) {
     }
 }
 
-static bool on_sure_word(void *data, unsigned id, size_t end) {
-    (void)id;
-    (void)end;
+static bool on_sure_word(void *data, unsigned, size_t) {
     *(bool *)data = true;
     return false;
 }

@@ -8,7 +8,6 @@
 #include "skills/lessons_tables.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MAX_TASK 1200u
 #define MAX_CORRECTION 240u /* a longer turn is a new request */

@@ -6,7 +6,6 @@
 #include "skills/traces/redaction_commands.h"
 
 #include <pwd.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define MAX_LITERALS 1024

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <pthread.h>
-#include <strings.h>
 
 #define MAX_NAME 24u
 #define MAX_NAMES 512u

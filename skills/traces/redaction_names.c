@@ -5,7 +5,6 @@
 #include "skills/redaction_names_table.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MAX_NAME 64
 #define MAX_VALUE 2048

@@ -3,7 +3,6 @@
 #include "skills/traces/redaction_secrets.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MAX_NAME 64u
 #define MAX_PAIR 160u

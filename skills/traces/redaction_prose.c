@@ -5,7 +5,6 @@
 #include "skills/traces/redaction_secrets.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #define MAX_FILLER 56u /* bytes between the noun and the link to its value */
 #define MAX_WORD 256u

@@ -4,7 +4,6 @@
 #include "skills/redaction_values_table.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 bool secret_is_of(enum secret_alphabet alphabet, char c) {
     bool digit = c >= '0' && c <= '9', upper = c >= 'A' && c <= 'Z';

@@ -146,10 +146,9 @@ void branch_finish(struct branch *b) {
     *b = (struct branch){0};
 }
 
-static bool is_on_branch(void *data, const struct trace_event *e,
+static bool is_on_branch(void *data, const struct trace_event *,
                          const struct trace_mark *m) {
     const struct branch *branch = data;
-    (void)e;
     return m->side || !m->record || m->record > branch->count ||
            branch->records[m->record - 1].kept;
 }

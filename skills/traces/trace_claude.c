@@ -18,7 +18,7 @@ struct claude {
 /* --- the tree --- */
 
 /* Registers the record. False: it was there already. */
-static bool enter(struct trace_build *b, const char *key, const json_t *record) {
+static bool enter(struct trace_build *b, const char *, const json_t *record) {
     struct claude *c = b->state;
     const struct trace_node node = {.value = record};
     const char *uuid = json_get_string(record, "uuid", NULL);
@@ -29,7 +29,6 @@ static bool enter(struct trace_build *b, const char *key, const json_t *record) 
     bool side = json_get_bool(record, "isSidechain", 0) ||
                 json_get_string(record, "parent_tool_use_id", NULL);
     bool answer = trace_rules_hold(&node, "message/content/0/tool_use_id:text");
-    (void)key;
     b->mark = (struct trace_mark){.side = side};
     b->mark.group = agent ? (uint32_t)branch_hash(message) : 0;
     c->any_main = c->any_main || (said && !side);
@@ -51,9 +50,8 @@ static bool enter(struct trace_build *b, const char *key, const json_t *record) 
     return b->mark.record != 0;
 }
 
-static bool is_no_order_to_agent(void *data, const struct trace_event *e,
+static bool is_no_order_to_agent(void *, const struct trace_event *e,
                                  const struct trace_mark *m) {
-    (void)data;
     return !(m->side && e->kind == EVENT_USER);
 }
 
@@ -196,8 +194,7 @@ static void take_cursor_call(struct trace_build *b, const struct trace_node *rec
     }
 }
 
-static void is_cursor(struct trace_build *b, const struct trace_node *record) {
-    (void)record;
+static void is_cursor(struct trace_build *b, const struct trace_node *) {
     b->trace->format = "cursor-stream";
 }
 

@@ -73,9 +73,8 @@ static void take_output(struct trace_build *b, const struct trace_node *item) {
 
 /* --- the model's log --- */
 
-static void has_items(struct trace_build *b, const struct trace_node *item) {
+static void has_items(struct trace_build *b, const struct trace_node *) {
     struct codex *c = b->state;
-    (void)item;
     c->has_items = true;
 }
 
@@ -136,15 +135,13 @@ static void take_changes(struct trace_build *b, const struct trace_node *item) {
 
 /* --- records --- */
 
-static bool mark_log(struct trace_build *b, const char *key, const json_t *record) {
-    (void)key;
+static bool mark_log(struct trace_build *b, const char *, const json_t *record) {
     b->mark.tentative = is(json_get_string(record, "type", ""), "event_msg");
     return true;
 }
 
-static bool is_no_repetition(void *data, const struct trace_event *e,
+static bool is_no_repetition(void *, const struct trace_event *e,
                              const struct trace_mark *m) {
-    (void)data;
     return !m->tentative || e->kind > EVENT_THINK;
 }
 

@@ -4,8 +4,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <stdio.h>
-
 #define SHELL_OUTPUT "Output: "
 
 struct gemini {
@@ -61,9 +59,8 @@ static void end_said(struct trace_build *b, struct gemini *g) {
     buf_reset(&g->said);
 }
 
-static bool begin(struct trace_build *b, const char *key, const json_t *record) {
+static bool begin(struct trace_build *b, const char *, const json_t *record) {
     struct gemini *g = b->state;
-    (void)key;
     g->said.data = g->said.max ? g->said.data : buf_empty;
     g->said.max = TRACE_MAX_RECORD;
     if (!is(json_get_string(record, "type", ""), "message")) {

@@ -6,8 +6,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <strings.h>
-
 #define RAN "<returncode>"
 #define FUNCTION "<function="
 #define PARAMETER "<parameter="

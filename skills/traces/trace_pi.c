@@ -2,14 +2,13 @@
 #include "skills/traces/trace_branch.h"
 #include "skills/traces/trace_reader.h"
 
-static bool enter(struct trace_build *b, const char *key, const json_t *record) {
+static bool enter(struct trace_build *b, const char *, const json_t *record) {
     const char *id = json_get_string(record, "id", NULL);
     struct branch_record r = {
         .id = branch_hash(id),
         .parent = branch_hash(json_get_string(record, "parentId", NULL)),
         .leaf = true,
     };
-    (void)key;
     b->mark.record =
         id && json_object_get(record, "parentId") ? branch_add(b->state, &r) : 0;
     return true;

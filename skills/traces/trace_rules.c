@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "skills/traces/trace_envelope.h"
-#include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
 #include <ctype.h>
@@ -257,8 +256,7 @@ static bool take_odd(struct taking *t) {
     return true;
 }
 
-static bool take_nothing(struct taking *t) {
-    (void)t;
+static bool take_nothing(struct taking *) {
     return true;
 }
 

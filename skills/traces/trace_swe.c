@@ -4,8 +4,6 @@
 #include "skills/traces/trace_reader.h"
 #include "skills/traces/trace_tool.h"
 
-#include <stdio.h>
-
 #define EDIT "edit "
 #define EDIT_END "end_of_edit"
 #define EDITOR "str_replace_editor "
@@ -111,9 +109,7 @@ static void take_action(struct trace_build *b, const struct trace_node *step) {
     }
 }
 
-static bool is_step(struct trace_build *b, const char *key, const json_t *record) {
-    (void)b;
-    (void)record;
+static bool is_step(struct trace_build *, const char *key, const json_t *) {
     return key && is(key, "trajectory");
 }
 

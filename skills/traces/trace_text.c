@@ -8,7 +8,6 @@
 #include "skills/traces/trace_tool.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define MAX_PART (48u << 10) /* a part is handed on when it is as long */
 

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/work.h"
 #include "skills/check/skill_check.h"
-#include "skills/refinement/refine_prompt.h"
 #include "skills/refinement/refine_students.h"
 #include "skills/traces/redaction.h"
 #include "skills/trigger_improve_texts.h"

@@ -4,8 +4,6 @@
 #include "base/hash.h"
 #include "skills/triggers/trigger_list.h"
 
-#include <stdio.h>
-
 /* --- one query --- */
 
 static int wrong(struct err *err, size_t i, const char *member, const char *why) {

@@ -1,7 +1,6 @@
 #include "skills/triggers/trigger_result.h"
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"

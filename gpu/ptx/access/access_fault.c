@@ -2,8 +2,6 @@
 
 #include "gpu/ptx/access/access.h"
 
-#include <stdio.h>
-
 static const char *space_word(enum ptx_space space) {
     switch (space) {
     case PTX_SHARED:

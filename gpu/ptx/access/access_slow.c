@@ -4,8 +4,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/proxy.h"
 
-#include <stdio.h>
-
 /* ---- one lane ---- */
 
 static bool shadow_is_set(const uint8_t *shadow, uint64_t offset, uint64_t bytes) {

@@ -10,7 +10,6 @@
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/alu/half_bits.h"
 #include "gpu/ptx/race/cluster_life.h"
-#include "gpu/ptx/race/race.h"
 
 /* ---- values ---- */
 

@@ -1,5 +1,4 @@
 /* The lowering of atom and red: which there are, and their operands. */
-#include "gpu/ptx/access/access.h"
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/race/race.h"
 

@@ -41,8 +41,7 @@ static void home_add(struct homes *h, uint32_t reg) {
     *home = *home == 0 || *home == h->block + 1 ? h->block + 1 : UINT32_MAX;
 }
 
-static void operand_home(const struct ptx_operand *o, uint32_t instruction, void *data) {
-    (void)instruction;
+static void operand_home(const struct ptx_operand *o, uint32_t, void *data) {
     home_add(data, o->index);
 }
 
@@ -67,8 +66,7 @@ struct invariants {
     bool *found;
 };
 
-static void note_any(const struct ptx_operand *o, uint32_t instruction, void *data) {
-    (void)instruction;
+static void note_any(const struct ptx_operand *o, uint32_t, void *data) {
     const struct invariants *v = data;
     v->writers[v->code->registers[o->index] / 64] = 2;
 }

@@ -65,8 +65,7 @@ static void make_end(struct emit_unit *u) {
 /* ---- a step without native code ---- */
 
 /* The interpreter's way for one step, with its guard. */
-static void run_guarded(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)mask;
+static void run_guarded(struct warp *w, const struct step *s, uint32_t) {
     warp_step(w, s);
 }
 
@@ -141,8 +140,7 @@ static void note_written(struct emit_unit *u, uint32_t offset) {
 }
 
 /* All registers that the instruction names: its handler may read them. */
-static void note_operand(const struct ptx_operand *o, uint32_t instruction, void *data) {
-    (void)instruction;
+static void note_operand(const struct ptx_operand *o, uint32_t, void *data) {
     struct emit_unit *u = data;
     note_read(u, u->code->registers[o->index]);
 }

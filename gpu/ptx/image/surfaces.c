@@ -1,8 +1,6 @@
 /* surfaces: suld.b, sust.b and sured.b on surface objects: bytes, x counted in bytes. */
 #include "gpu/ptx/image/image_access.h"
 
-#include <stdio.h>
-
 enum reduction { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR };
 
 /* ---- where ---- */

@@ -116,9 +116,7 @@ struct step *lower_step(struct lowering *l, const struct ptx_instruction *i,
     return s;
 }
 
-void step_nothing(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)w, (void)s, (void)mask;
-}
+void step_nothing(struct warp *, const struct step *, uint32_t) {}
 
 /* ---- between widths ---- */
 

@@ -6,8 +6,6 @@
 #include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
 
-#include <stdio.h>
-
 enum barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
 
 #define AUX_KIND(aux) ((aux)&7u)

@@ -2,8 +2,6 @@
 
 #include "base/find.h"
 
-#include <stdio.h>
-
 void counters_init(struct program_counters *c, const struct program *program) {
     *c = (struct program_counters){.program = program};
     c->blocks = xcalloc(program->block_count + 1u, sizeof *c->blocks);

@@ -15,7 +15,6 @@
 #include "gpu/ptx/state/origins.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #define RESIDENT_MAX 4096
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */

@@ -3,8 +3,6 @@
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/machine/device_printf.h"
 
-#include <stdio.h>
-
 static const struct {
     const char *name;
     uint8_t arguments[6]; /* bytes, 0 = no more */

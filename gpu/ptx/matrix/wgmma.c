@@ -4,8 +4,6 @@
 #include "gpu/ptx/matrix/wgmma_operand.h"
 #include "gpu/ptx/race/race.h"
 
-#include <stdio.h>
-
 #define GROUP_WARPS 4
 #define MAX_ISSUED 4096 /* not waited for, of one warp; then the oldest are forgotten */
 

@@ -4,18 +4,13 @@
 #include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/race/race_internal.h"
 
-#include <stdio.h>
-
 #define EVENTS_GLOBAL (UINT32_C(4) << 20)
 #define EVENTS_SHARED (UINT32_C(1) << 18)
 
 /* ---- life ---- */
 
 /* For those who ask for the plain way of everything. */
-static bool never_quick(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)w;
-    (void)s;
-    (void)mask;
+static bool never_quick(struct warp *, const struct step *, uint32_t) {
     return false;
 }
 

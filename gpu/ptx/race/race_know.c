@@ -4,8 +4,6 @@
  * trees share what is equal: joining two costs what they differ in. */
 #include "gpu/ptx/race/race_internal.h"
 
-#include <stdio.h>
-
 #define KNOW_MOST (UINT64_C(256) << 20) /* bytes of all trees */
 #define OBJECTS_MOST (UINT32_C(1) << 20)
 

@@ -1,8 +1,6 @@
 /* Accesses: what they race with, and the traces that they leave. */
 #include "gpu/ptx/race/race_cells.h"
 
-#include <stdio.h>
-
 /* ---- where the bytes are ---- */
 
 static unsigned grain_of(unsigned bytes) {

@@ -2,8 +2,6 @@
 #include "base/find.h"
 #include "gpu/ptx/race/race_internal.h"
 
-#include <stdio.h>
-
 static void most(uint32_t *to, const uint32_t *more, unsigned count) {
     for (unsigned k = 0; k < count; k++) {
         to[k] = more[k] > to[k] ? more[k] : to[k];

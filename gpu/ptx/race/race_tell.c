@@ -1,8 +1,6 @@
 /* A race in words. */
 #include "gpu/ptx/race/race_internal.h"
 
-#include <stdio.h>
-
 static const char *verb(unsigned kind, bool copy) {
     bool writes = (kind & RACE_WRITE) != 0;
     return copy                 ? (writes ? "asynchronous write" : "asynchronous read")

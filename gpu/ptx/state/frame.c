@@ -1,8 +1,6 @@
 /* Frames of calls: registers, special registers, local memory. */
 #include "gpu/ptx/state/run.h"
 
-#include <stdio.h>
-
 static void fill_words(uint8_t *regs, uint32_t offset, uint32_t value) {
     uint32_t *to = (uint32_t *)(void *)(regs + offset);
     for (unsigned l = 0; l < WARP_LANES; l++) {

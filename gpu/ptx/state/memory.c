@@ -5,7 +5,6 @@
 #include "gpu/ptx/state/launch.h"
 #include "gpu/ptx/state/origins.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 
 #define ALIGNMENT 256u

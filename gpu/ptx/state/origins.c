@@ -1,7 +1,5 @@
 #include "gpu/ptx/state/origins.h"
 
-#include <stdio.h>
-
 #define MAX_WORDS (UINT32_C(1) << 16)
 #define MAX_REGIONS (UINT32_C(1) << 15)
 #define REGION_SHIFT 22 /* of 80 GB there are 20,000 */
