@@ -109,22 +109,22 @@ static int passes(const json_t *test, const char *arm) {
     return n;
 }
 
-/* One with a single finding. */
-static json_t *answer_new(const char *operation, const char *path, bool failed,
+/* One with a single finding. What failed where the whole is good is no failure: skipped. */
+static json_t *answer_new(const char *operation, const char *path, bool failed, int status,
                           json_t *finding) {
-    return json_pack("{s:s,s:s,s:i,s:[o]}", "operation", operation, "path", path,
-                     "status", (int)failed, "findings", finding);
+    return json_pack("{s:s,s:s,s:i,s:b,s:[o]}", "operation", operation, "path", path, "status",
+                     failed ? status : 0, "skipped", failed && !status, "findings", finding);
 }
 
 /* A test with one student: failed where no more than half of its runs pass with the
  * skill. */
-static json_t *test_answer(const char *student, const json_t *test) {
+static json_t *test_answer(const char *student, const json_t *test, int status) {
     int runs = (int)json_array_size(json_object_get(test, "pairs"));
     int skill = passes(test, "skill"), baseline = passes(test, "baseline");
     bool failed = 2 * skill <= runs;
     autofree char *words = xasprintf("%d of %d runs pass with the skill, %d without it",
                                      skill, runs, baseline);
-    return answer_new(student, json_get_string(test, "id", "?"), failed,
+    return answer_new(student, json_get_string(test, "id", "?"), failed, status,
                       json_pack("{s:s,s:s,s:s}", "severity", failed ? "error" : "info",
                                 "code", "test", "message", words));
 }
@@ -158,11 +158,11 @@ static char *skill_file(const char *path) {
 
 /* The student's verdict, which stands for the whole skill. */
 static json_t *verdict_answer(const char *path, const json_t *result,
-                              const json_t *student) {
+                              const json_t *student, int status) {
     autofree char *place = skill_place(path, result), *file = skill_file(place);
     const char *verdict = json_get_string(student, "verdict", "");
     bool helps = strcmp(verdict, "helps") == 0, hurts = strcmp(verdict, "hurts") == 0;
-    return answer_new("skill/evaluate", path, !helps,
+    return answer_new("skill/evaluate", path, !helps, status,
                       json_pack("{s:s,s:s,s:s,s:s}", "file", file, "severity",
                                 hurts   ? "error"
                                 : helps ? "info"
@@ -172,13 +172,13 @@ static json_t *verdict_answer(const char *path, const json_t *result,
 }
 
 /* JUnit has a case for each test and student beside the verdicts. */
-static void add_evaluation(struct report *r, const char *path, const json_t *result) {
+static void add_evaluation(struct report *r, const char *path, const json_t *result, int status) {
     json_each(json_object_get(result, "students"), i, student) {
         const char *model = json_get_string(student, "model", "");
-        json_array_append_new(r->answers, verdict_answer(path, result, student));
+        json_array_append_new(r->answers, verdict_answer(path, result, student, status));
         json_each(json_object_get(student, "tests"), k, test) {
             if (r->format == REPORT_JUNIT) {
-                json_array_append_new(r->answers, test_answer(model, test));
+                json_array_append_new(r->answers, test_answer(model, test, status));
             }
         }
     }
@@ -187,7 +187,7 @@ static void add_evaluation(struct report *r, const char *path, const json_t *res
 void report_add(struct report *r, const char *operation, const char *path,
                 const json_t *result, const char *error, int status) {
     if (strcmp(operation, "skill/evaluate") == 0 && status < 2) {
-        add_evaluation(r, path, result);
+        add_evaluation(r, path, result, status);
         return;
     }
     json_t *findings = report_findings(result);
@@ -387,10 +387,10 @@ static void escape_xml(struct buf *out, size_t from) {
     }
 }
 
-#define TAG "[{?status=1}failure|{?status}error|system-out]"
+#define TAG "[{?status=1}failure|{?status}error|{?skipped}skipped|system-out]"
 static const char junit_words[] =
     "  <testcase classname=\"{operation|}\" name=\"{path|}\">\n"
-    "    <" TAG "[ message=\"{?status}[{error}|{reason}]\"]>"
+    "    <" TAG "[{?status} message=\"[{error}|{reason}]\"|{?skipped} message=\"{reason}\"]>"
     "{findings:" PLACE ": {level}: {message|} \\[{rule}\\]" RELATED("\n") "\n}"
     "</" TAG ">\n  </testcase>\n";
 
@@ -403,10 +403,19 @@ static int count_status(const struct report *r, int least, int most) {
     return n;
 }
 
+static int count_skipped(const struct report *r) {
+    int n = 0;
+    json_each(r->answers, i, answer) {
+        n += json_get_bool(answer, "skipped", 0);
+    }
+    return n;
+}
+
 static void print_junit(const struct report *r) {
     printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"upskilld\" "
-           "tests=\"%zu\" failures=\"%d\" errors=\"%d\">\n",
-           json_array_size(r->answers), count_status(r, 1, 1), count_status(r, 2, 255));
+           "tests=\"%zu\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
+           json_array_size(r->answers), count_status(r, 1, 1), count_status(r, 2, 255),
+           count_skipped(r));
     print_answers(r, &(struct words_manner){.escape = escape_xml}, junit_words);
     puts("</testsuite>");
 }

@@ -396,7 +396,7 @@ def answers_test_by_test():
 
 def verdicts_for_other_programs():
     """JUnit: each test with each student is a case, beside their verdicts; GitHub: the verdicts alone."""
-    students = {"good": HELPS, "bad": "secret=marigold:wrong:correct", "even": "coin=0.5:4:correct:wrong"}
+    students = {"good": HELPS, "bad": "secret=marigold:wrong:correct", "even": "coin=0.5:4:correct:wrong", "dumb": "wrong"}
     with Room(students, tests=8) as r:
         code, out, _ = r.run("--output-format", "junit", students="good,bad")
         suite = xml.etree.ElementTree.fromstring(out)
@@ -407,6 +407,10 @@ def verdicts_for_other_programs():
         assert sorted(c for c in cases if c[0] != "skill/evaluate") == sorted(
             (name, "q%02d" % i, name == "bad") for name in ("good", "bad") for i in range(8)), cases
         assert code == 1 and (suite.get("tests"), suite.get("failures")) == ("18", "9"), (code, suite.attrib)
+        code, out, _ = r.run("--output-format", "junit", students="good,dumb")
+        suite = xml.etree.ElementTree.fromstring(out)
+        assert code == 0 and [suite.get(k) for k in ("failures", "errors", "skipped")] == ["0", "0", "9"], (code, suite.attrib)
+        assert len([s for s in suite.iter("skipped") if re.match(r"0 of 1 runs pass with the skill, 0 without it$", s.get("message"))]) == 8, out
         for name, command in (("good", "notice"), ("bad", "error"), ("even", "warning")):
             _, out, _ = r.run("--output-format", "github", students=name)
             line, = out.splitlines()
