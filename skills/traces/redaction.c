@@ -411,6 +411,11 @@ static void learn_secret(struct redaction *r, const char *s, size_t n) {
     }
 }
 
+/* A home folder has something in it: "/home/member" alone may be a page of a site. */
+static bool goes_on(const char *s, size_t len, size_t at) {
+    return at < len && (s[at] == '/' || s[at] == '\\');
+}
+
 void redaction_learn(struct redaction *r, const char *text, size_t len) {
     struct scan x = {.r = r, .s = text, .len = len};
     struct secret secret;
@@ -419,7 +424,7 @@ void redaction_learn(struct redaction *r, const char *text, size_t len) {
         if (text[i] == '@') {
             learn_prompt(r, text, len, i);
         } else if ((text[i] == '/' || (i + 1 < len && text[i + 1] == ':')) &&
-                   (n = home_at(text, len, i, &name))) {
+                   (n = home_at(text, len, i, &name)) && goes_on(text, len, name + n)) {
             add_name(r, text + name, n, "<user>");
         }
     }

@@ -286,11 +286,12 @@ Test(redaction, leaves_what_is_no_secret) {
 Test(redaction, names_are_learnt) {
     static const char *const extra[] = {"correct horse", "tiny", NULL};
     struct redaction *r = redaction_new(extra);
-    static const char seen[] = "cwd /home/mlindqvist/x\nkim@db2:~$ ls\n[zoe@node17 src]$";
+    static const char seen[] = "cwd /home/mlindqvist/x\nkim@db2:~$ ls\n[zoe@node17 src]$ "
+                               "MEMBER: '/home/member', leader: '/home/leader'";
     redaction_learn(r, seen, sizeof seen - 1);
     autofree char *got =
-        redacted(r, "mlindqvist kim_x kim zoe on node17, db2: correct horse tiny");
-    cr_assert_str_eq(got, "<user> kim_x <user> <user> on <host>, <host>: <secret> tiny");
+        redacted(r, "mlindqvist kim_x kim zoe on node17, db2: correct horse tiny member");
+    cr_assert_str_eq(got, "<user> kim_x <user> <user> on <host>, <host>: <secret> tiny member");
     redaction_free(r);
 }
 
