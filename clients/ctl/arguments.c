@@ -101,8 +101,7 @@ static json_t *element(const json_t *property, const char *text) {
 
 static void append_words(json_t *params, const json_t *property, const char *text) {
     const char *name = json_get_string(property, "name", "");
-    const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
-    bool several = method_takes_commas(property) || json_object_get(items, "enum");
+    bool several = method_takes_commas(property);
     while (several && strchr(text, ',')) {
         size_t len = strcspn(text, ",");
         autofree char *word = xstrndup(text, len);

@@ -73,8 +73,8 @@ static void add_facts(struct buf *out, const json_t *parameter) {
     }
 }
 
-/* A list's option in the singular, as it is typed once for each: "--trace"; but "--paths"
- * beside "--path". */
+/* A list's option in the singular where it is typed once for each: "--trace"; but "--paths"
+ * beside "--path", and "--checks race,memory". */
 static char *shown_name(const json_t *method, const json_t *parameter) {
     char *option = method_option_name(parameter);
     size_t len = strlen(option);

@@ -133,7 +133,9 @@ const char *method_instead(const char *name, size_t len) {
 
 bool method_takes_commas(const json_t *parameter) {
     static const char *const lists[] = {"agents", "arms", "install", "scopes", "students", NULL};
-    return strings_have(lists, json_get_string(parameter, "name", ""));
+    const json_t *items = json_object_get(json_object_get(parameter, "schema"), "items");
+    return json_object_get(items, "enum") ||
+           strings_have(lists, json_get_string(parameter, "name", ""));
 }
 
 bool method_is_prose(const json_t *parameter) {

@@ -28,7 +28,8 @@ bool method_takes_words(const json_t *method);
 bool method_has_type(const json_t *parameter, const char *type);
 /* "properties" of the parameter's object form; NULL if it lists none. */
 const json_t *method_members(const json_t *parameter);
-/* Whether a list takes several values in one word: lists of plain names do. Other values,
+/* Whether a list takes several values in one word: lists of plain names and of words from
+ * a choice do, and help shows them in the plural, as they are written. Other values,
  * such as compiler options, may contain commas. */
 bool method_takes_commas(const json_t *parameter);
 /* What to use in place of an option that only upskill has; NULL for others. */

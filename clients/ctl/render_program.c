@@ -13,7 +13,8 @@ static const char outcome_words[] =
     "|; whether the program checked is not known]" TIMES("count") PLACE
     "[  \t{message}\n][{?later}  and so did {later} later call[{!later=1}s]\n]}" MORE(
         "api_errors") "{leaks<12:" YELLOW "not freed at the end: " END
-                      "{bytes|0} bytes of {kind|device} memory" TIMES("count") PLACE
+                      "{bytes|0} bytes of {kind|device} memory"
+                      "[{?count>1} in {count} allocations]" PLACE
     "}" MORE("leaks") "{launches<12:launched " BOLD "{kernel|?}" END
                       "<<<{grid/,/:{.}} / {block/,/:{.}}>>>" TIMES("times") PLACE
     "}" MORE("launches") "[{?skipped_launches.launches}\t" DIM

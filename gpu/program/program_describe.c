@@ -53,8 +53,8 @@ static const char result_words[] =
     "[{?looked_at}|{?looked_at=false} and the program did not check"
     "| (whether the program checked is not known)]" TIMES PLACE "[: {message~300}]\n"
     "[{?later}  and so did {later} later calls\n]}"
-    "{leaks<8:not freed at the end: {bytes|0} bytes of {kind|device} memory" TIMES PLACE
-    "\n}"
+    "{leaks<8:not freed at the end: {bytes|0} bytes of {kind|device} memory"
+    "[{?count>1} in {count} allocations]" PLACE "\n}"
     "{launches<8:launched {kernel|?}<<<{grid/,/:{.}} / {block/,/:{.}}>>> {times|1} "
     "times" PLACE "\n}"
     "[{?skipped_launches.launches}{skipped_launches.launches} of these were skipped, "

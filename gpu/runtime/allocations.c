@@ -6,7 +6,6 @@
 #include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/leaks.h"
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/reuse.h"
 #include "gpu/runtime/unseen.h"
 
@@ -165,11 +164,14 @@ EXPORT cudart_error cudaMalloc3D(struct cudart_pitched *ret,
 
 /* ---- freeing ---- */
 
-static cudart_error tell_wrong(const struct freeing *f, const char *what) {
+static cudart_error tell_wrong(const struct freeing *f, const struct allocation *a,
+                               const char *what) {
     struct host_site site;
+    struct allocation_life life;
     host_site_take(&site);
-    report_finding("invalid_free", &site, "%s(0x%llx): %s", f->function,
-                   (unsigned long long)f->address, what);
+    report_finding_between("invalid_free", &site, a ? allocation_others(a, &life) : NULL,
+                           "%s(0x%llx): %s", f->function, (unsigned long long)f->address,
+                           what);
     return explain(CUDART_INVALID_VALUE, "%s", what);
 }
 
@@ -190,18 +192,18 @@ static cudart_error check_free(const struct freeing *f) {
     const struct allocation *a = memory_find(&runtime.device.memory, f->address);
     const unsigned pinned = DEVICE_PINNED | DEVICE_REGISTERED;
     if (!a || !(a->flags & DEVICE_ASKED)) {
-        return tell_wrong(f, whose(&runtime.device.memory, f->address));
+        return tell_wrong(f, a, whose(&runtime.device.memory, f->address));
     }
     if (a->address != f->address) {
-        return tell_wrong(f, "this pointer lies inside an allocation, not at its start");
+        return tell_wrong(f, a, "this pointer lies inside an allocation, not at its start");
     }
     if (a->flags & DEVICE_RETURNS ? !graph_memory_lives(a) : a->freed) {
-        return tell_wrong(f, "this allocation has been freed before");
+        return tell_wrong(f, a, "this allocation has been freed before");
     }
     if (f->kinds ? !(a->flags & f->kinds) : (a->flags & pinned) != 0) {
         char what[320];
         (void)snprintf(what, sizeof what, "this is %s: %s", a->name, allocation_freer(a));
-        return tell_wrong(f, what);
+        return tell_wrong(f, a, what);
     }
     return CUDART_SUCCESS;
 }
@@ -237,10 +239,14 @@ cudart_error release(struct freeing f) {
         (void)queue_wait_all(&runtime.device.queue);
         host_access_waited(NULL);
     }
+    struct host_site site;
+    host_site_take(&site);
     pthread_mutex_lock(&runtime.device.memory.lock);
     cudart_error code = check_free(&f);
     if (!code) {
-        graph_memory_ends(memory_find(&runtime.device.memory, f.address));
+        struct allocation *a = memory_find(&runtime.device.memory, f.address);
+        allocation_note_free(a, &site);
+        graph_memory_ends(a);
     }
     pthread_mutex_unlock(&runtime.device.memory.lock);
     return code ? code : queue_do(&runtime.device.queue, free_run, &f);

@@ -2,8 +2,8 @@
 
 #include "gpu/runtime/heap_findings.h"
 #include "gpu/runtime/host_access.h"
+#include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/threads.h"
 
@@ -103,6 +103,15 @@ static const char *code_of_access(uint64_t address) {
     return a && a->freed ? "use_after_free" : "host_access";
 }
 
+/* address: of the fault. */
+static void report_access(const char *code, const struct host_site *site,
+                          uint64_t address, const char *words) {
+    const struct allocation *a = memory_find(&runtime.device.memory, address);
+    struct allocation_life life;
+    report_finding_between(code, site, a ? allocation_others(a, &life) : NULL, "%s",
+                           words);
+}
+
 /* The code of a finding that is not told yet; NULL: none. */
 static const char *describe_crash(int signal, const siginfo_t *info,
                                   const ucontext_t *context, char *ret, size_t room) {
@@ -136,7 +145,7 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     struct host_site site = site_of(context);
     const char *code = describe_crash(signal, info, context, words, sizeof words);
     if (code) {
-        report_finding_once(code, &site, words);
+        report_access(code, &site, (uintptr_t)info->si_addr, words);
     }
     json_t *event = report_event("crash", 0, &site);
     json_object_set_new(event, "signal", json_integer(signal));
@@ -189,7 +198,8 @@ static void tell_handled(const siginfo_t *info, const ucontext_t *context) {
     if (info->si_code > 0 &&
         describe((uintptr_t)info->si_addr, words, sizeof words)) {
         const struct host_site site = site_of(context);
-        report_finding_once(code_of_access((uintptr_t)info->si_addr), &site, words);
+        report_access(code_of_access((uintptr_t)info->si_addr), &site,
+                      (uintptr_t)info->si_addr, words);
     }
 }
 

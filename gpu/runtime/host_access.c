@@ -157,7 +157,7 @@ void host_access_copy(const struct moment *m, struct allocation *a, uint64_t add
                               .bytes = bytes,
                               .writes = writes,
                               .moment = *m,
-                              .what = "cudaMemcpyAsync",
+                              .what = "a copy",
                               .site = *site});
     pthread_mutex_unlock(&guards.lock);
 }

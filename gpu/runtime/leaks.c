@@ -1,14 +1,13 @@
 #include "gpu/runtime/leaks.h"
 
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
 static struct {
     pthread_mutex_t lock;
     struct made {
         uint64_t address;
-        struct host_site site;
-    } * items; /* by address */
+        struct host_site site, freed; /* freed: the last time */
+    } * items;                        /* by address */
     size_t count, room;
 } made = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -26,7 +25,7 @@ static size_t rank_of(uint64_t address) {
 }
 
 void allocation_note(const struct allocation *a, const struct host_site *site) {
-    const struct made item = {a->address, *site};
+    const struct made item = {a->address, *site, {0}};
     pthread_mutex_lock(&made.lock);
     list_room(made.items, made.count, made.room, 64);
     size_t at = rank_of(a->address);
@@ -36,13 +35,44 @@ void allocation_note(const struct allocation *a, const struct host_site *site) {
     pthread_mutex_unlock(&made.lock);
 }
 
-struct host_site allocation_site(const struct allocation *a) {
-    pthread_mutex_lock(&made.lock);
+/* The lock is held. NULL: not known. */
+static struct made *made_find(const struct allocation *a) {
     size_t rank = rank_of(a->address);
     bool known = rank && made.items[rank - 1].address == a->address;
-    struct host_site site = known ? made.items[rank - 1].site : (struct host_site){0};
+    return known ? &made.items[rank - 1] : NULL;
+}
+
+void allocation_note_free(const struct allocation *a, const struct host_site *site) {
+    pthread_mutex_lock(&made.lock);
+    struct made *m = made_find(a);
+    if (m) {
+        m->freed = *site;
+    }
     pthread_mutex_unlock(&made.lock);
-    return site;
+}
+
+static struct made made_get(const struct allocation *a) {
+    pthread_mutex_lock(&made.lock);
+    const struct made *m = made_find(a);
+    const struct made copy = m ? *m : (struct made){0};
+    pthread_mutex_unlock(&made.lock);
+    return copy;
+}
+
+struct host_site allocation_site(const struct allocation *a) {
+    return made_get(a).site;
+}
+
+const struct report_other *allocation_others(const struct allocation *a,
+                                             struct allocation_life *ret) {
+    const struct made m = made_get(a);
+    ret->made = m.site;
+    ret->freed = m.freed;
+    ret->others[0] = (struct report_other){&ret->made, "the allocation", NULL};
+    ret->others[1] = (struct report_other){&ret->freed, "where it was freed", NULL};
+    bool freed = a->freed && m.freed.count;
+    ret->others[0].more = freed ? &ret->others[1] : NULL;
+    return m.site.count ? &ret->others[0] : NULL;
 }
 
 /* ---- handles ---- */

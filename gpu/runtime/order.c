@@ -158,9 +158,9 @@ static void tell(const struct moment *m, const struct allocation *a,
     struct report_other other = {&earlier->site, nodes ? "the other node's call"
                                                        : "the other stream's call"};
     report_finding_between("missing_sync", use->site, &other,
-                           "%s %s byte %llu of %s of %llu bytes, which %s %s %s", now,
-                           use->writes ? "writes" : "reads", (unsigned long long)at,
-                           a->name, (unsigned long long)a->bytes, then,
+                           "Byte %llu of %s of %llu bytes: %s %s it, and %s %s it %s",
+                           (unsigned long long)at, a->name, (unsigned long long)a->bytes,
+                           now, use->writes ? "writes" : "reads", then,
                            earlier->use.writes ? "writes" : "reads",
                            nodes ? IN_GRAPH : IN_STREAM);
 }

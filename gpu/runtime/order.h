@@ -67,7 +67,7 @@ bool order_host_knows(const struct moment *m);
 struct order_use {       /* an access to an allocation by the current operation */
     uint64_t low, bytes; /* offset */
     bool writes;
-    const char *what; /* "k" or "cudaMemcpyAsync"; stays */
+    const char *what; /* "k" or "a copy"; stays */
     const struct host_site *site;
 };
 /* Compares the access with those of other operations; reports each pair of places once.

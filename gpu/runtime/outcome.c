@@ -7,7 +7,6 @@
 #include "gpu/runtime/api_errors.h"
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/registration.h"
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/runtime.h"
 
 #include <unistd.h>
@@ -27,9 +26,12 @@ static struct {
     } items[KINDS_MAX];
     unsigned count;
     struct told_finding {
-        struct host_site launch, use; /* use: what showed it, if that is another call */
-        const char *what;             /* the use: a constant */
-    } * found; /* the findings that were told */
+        struct host_site launch;
+        struct told_place {
+            const char *what; /* a constant; NULL: there is none */
+            struct host_site site;
+        } others[2]; /* what showed it, if that is another call, or its allocation's */
+    } * found;       /* the findings that were told */
     size_t findings, found_room;
     uint64_t skipped, skipped_sets;
     json_t *skipped_kernels; /* {name: times} */
@@ -157,9 +159,11 @@ static const struct host_site *place_of_finding(size_t number) {
 static void finding_tell(size_t number, const struct told_finding *at) {
     json_t *finding = findings_get(runtime.device.space.findings, number);
     json_t *event = report_event("finding", number + 1, &at->launch);
-    if (at->use.count) {
-        json_object_set_new(event, "other", json_string(at->what));
-        json_object_set_new(event, "other_host", host_site_json(&at->use));
+    static const char *const members[][2] = {{"other", "other_host"},
+                                             {"third", "third_host"}};
+    for (unsigned k = 0; k < 2 && at->others[k].what; k++) {
+        json_object_set_new(event, members[k][0], json_string(at->others[k].what));
+        json_object_set_new(event, members[k][1], host_site_json(&at->others[k].site));
     }
     if (!report_has_reader() && !told.ended) {
         (void)fprintf(stderr, "%s:%lld: %s: %s [%s]\n",
@@ -176,9 +180,17 @@ static void finding_tell(size_t number, const struct told_finding *at) {
 static struct told_finding found_at(size_t number, const struct host_site *site,
                              const char *what) {
     const struct host_site *launch = place_of_finding(number);
-    struct told_finding at = {.launch = launch ? *launch : *site, .what = what};
-    if (launch && !host_site_same(launch, site)) {
-        at.use = *site;
+    struct told_finding at = {.launch = launch ? *launch : *site};
+    const struct allocation *a =
+        memory_find(&runtime.device.memory,
+                    findings_memory_of(runtime.device.space.findings, number));
+    struct allocation_life life;
+    const struct report_other use = {site, what, NULL};
+    const struct report_other *other = launch && !host_site_same(launch, site) ? &use
+                                       : a ? allocation_others(a, &life)
+                                           : NULL;
+    for (unsigned k = 0; k < 2 && other; k++, other = other->more) {
+        at.others[k] = (struct told_place){other->what, *other->site};
     }
     return at;
 }

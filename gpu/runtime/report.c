@@ -189,19 +189,18 @@ void report_finding(const char *code, const struct host_site *site, const char *
 #define BETWEEN_MAX 64
 
 static bool between_is_told(const struct host_site *site, const struct host_site *other) {
-    static void *told[BETWEEN_MAX][2];
+    static struct host_site told[BETWEEN_MAX][2];
     static unsigned count;
-    void *one = site->count ? site->frames[0] : NULL;
-    void *two = other->count ? other->frames[0] : NULL;
     pthread_mutex_lock(&report.lock);
     unsigned k = 0;
-    while (k < count && (told[k][0] != one || told[k][1] != two)) {
+    while (k < count &&
+           !(host_site_same(&told[k][0], site) && host_site_same(&told[k][1], other))) {
         k++;
     }
     bool is = k < count || count == BETWEEN_MAX;
     if (!is) {
-        told[count][0] = one;
-        told[count++][1] = two;
+        told[count][0] = *site;
+        told[count++][1] = *other;
     }
     pthread_mutex_unlock(&report.lock);
     return is;
@@ -217,7 +216,7 @@ void report_finding_once(const char *code, const struct host_site *site,
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...) {
     char text[1024];
-    if (between_is_told(site, other->site)) {
+    if (between_is_told(site, other ? other->site : site)) {
         return;
     }
     text_format(text, fmt);
@@ -227,7 +226,7 @@ void report_finding_between(const char *code, const struct host_site *site,
 void report_warning_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...) {
     char text[1024];
-    if (between_is_told(site, other->site)) {
+    if (between_is_told(site, other ? other->site : site)) {
         return;
     }
     text_format(text, fmt);

@@ -14,7 +14,8 @@ void report_finding(const char *code, const struct host_site *site, const char *
 /* The same, once per place. */
 void report_finding_once(const char *code, const struct host_site *site,
                          const char *text);
-/* A finding between two places of the host's code; reported once per pair. */
+/* A finding between two places of the host's code; reported once per pair. other: NULL, if
+ * there is no second one. */
 struct report_other {
     const struct host_site *site;
     const char *what;

@@ -10,7 +10,6 @@
 #include "gpu/runtime/leaks.h"
 #include "gpu/runtime/outcome.h"
 #include "gpu/runtime/registration.h"
-#include "gpu/runtime/report.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/unseen.h"
 
@@ -202,8 +201,8 @@ static int copy_run(struct op *op) {
     }
     unseen_use(c->from.in, false);
     unseen_use(c->to.in, true);
-    end_used(op, &c->from, c->shape, false, "cudaMemcpy", &c->site);
-    end_used(op, &c->to, c->shape, true, "cudaMemcpy", &c->site);
+    end_used(op, &c->from, c->shape, false, "a copy", &c->site);
+    end_used(op, &c->to, c->shape, true, "a copy", &c->site);
     given_unwritten(c);
     constant_set(c->to.in);
     for (size_t z = 0; z < c->shape.depth; z++) {
@@ -379,7 +378,7 @@ static int fill_run(struct op *op) {
         return CUDART_SUCCESS;
     }
     unseen_use(f->to.in, true);
-    end_used(op, &f->to, f->shape, true, "cudaMemset", &f->site);
+    end_used(op, &f->to, f->shape, true, "a fill", &f->site);
     if (!is_plain(f)) {
         f->to.in->version++;
     } else if (repeats_fill(runtime.repeats, f->to.in, words.offset, words.bytes,

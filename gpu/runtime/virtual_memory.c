@@ -151,8 +151,14 @@ static struct allocation *allocation_of(const struct reservation *r,
         .freed = !usable,
         .writable = run->access == ACCESS_WRITE,
         .gone = gone_of(run)};
-    (void)snprintf(a->name, sizeof a->name, "%s",
-                   run->mapped ? "mapped memory" : "a reserved range of addresses");
+    if (run->mapped || run->bytes == r->bytes) {
+        (void)snprintf(a->name, sizeof a->name, "%s",
+                       run->mapped ? "mapped memory" : "a reserved range of addresses");
+    } else {
+        (void)snprintf(a->name, sizeof a->name,
+                       "the part of a reserved range that begins at its byte %llu",
+                       (unsigned long long)at);
+    }
     return a;
 }
 

@@ -63,9 +63,9 @@ static bool tell_ended(const struct program_ran *ran, json_t *result) {
         validate_set_error(result, "error", "run", "not_started", message, NULL);
     } else if (end->over == LIMIT_TIME || program_killed_by(end, SIGXCPU)) {
         bool worked = program_killed_by(end, SIGXCPU);
-        snprintf(message, sizeof message, "the program was ended after %.3g s%s",
-                 (worked ? ran->work_ms : ran->wall_ms) / 1e3,
-                 worked ? " of processor time on each core" : "");
+        double s = (worked ? ran->work_ms : ran->wall_ms) / 1e3;
+        snprintf(message, sizeof message, "the program was ended after %.*g s%s",
+                 s < 1000 ? 3 : 9, s, worked ? " of processor time for each core" : "");
         validate_set_error(result, "timeout", "run", "wall_time", message,
                            "give smaller sizes as arguments, or a larger `timeout_s`");
     } else if (end->over == LIMIT_FOLDER || program_killed_by(end, SIGXFSZ)) {

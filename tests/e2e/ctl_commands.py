@@ -36,7 +36,7 @@ def help_says_what_schemas_know(room):
           r"\nexample: upskillctl skill install h100-cuda-kernels --agents claude-code --scope project\n")
     holds(room.run("help", "kernel", "validate")[1], r"--odd-sizes [^-]*\(on unless\s+--no-odd-sizes\)",
           r"--trials N .*\(1 to 16; default 3\)",
-          r"--check VALUE .*\(of\s+memory, initialized, race, barrier;")
+          r"--checks VALUE .*\(of\s+memory, initialized, race, barrier;")
     for command in "check", "validate":  # and each says what it is
         page = room.run("help", "kernel", command)[1]
         same(re.findall(r"^  (--\S+)(?: \S+)? *(?:\n  --|\s*\()", page, re.M), [])

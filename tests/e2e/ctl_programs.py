@@ -54,6 +54,13 @@ def finds(room):
     assert "explain" not in room.run("kernel", "run", "count.cu", "--", "4")[1]
 
 
+def says_what_all_leaks_of_a_line_take(room):
+    with open(room.dir + "/leak.cu", "w") as f:
+        f.write("int cudaMalloc(void **, long);\nint main(void) { void *p; for (volatile int k = 1; k < 3; k++) cudaMalloc(&p, 8 * k); return 0; }\n")
+    status, out, _ = room.run("kernel", "run", "leak.cu")
+    assert status == 0 and "not freed at the end: 24 bytes of device memory in 2 allocations  leak.cu:2\n" in out, out
+
+
 def says_no(room):
     with open(room.dir + "/bad.cu", "w") as f:
         f.write("int main(void) { return nothing; }\n")
@@ -112,7 +119,7 @@ def sets_up(room):
 
 def main():
     tap, room = Tap(), Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
-    for function in (passes, finds, says_no, says_that_it_still_runs, sets_up):
+    for function in (passes, finds, says_what_all_leaks_of_a_line_take, says_no, says_that_it_still_runs, sets_up):
         tap.run(function.__name__.replace("_", " "), function, room)
     shutil.rmtree(room.dir)
     return tap.end()

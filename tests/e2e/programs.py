@@ -66,7 +66,20 @@ def finds(d):
     assert r["verdict"] == "fail", r
     f = r["findings"][0]
     assert f["code"] == "out_of_bounds" and (f["file"], f["line"]) == ("count.cu", 7), f
-    assert f["related"][-1]["file"] == "count.cu" and f["related"][-1]["line"] == 5, f
+    assert [(x["message"], x["file"], x["line"]) for x in f["related"]] == [("the host's call", "count.cu", 5), ("the allocation", "count.cu", 4)], f
+
+
+def tells_where_freed_memory_was_freed(d):
+    """To a kernel that uses it, and to a second cudaFree."""
+    r = d.run_text(kernel("r0/program.cu").replace("stub(d, threads); /*", "cudaFree(d);\n stub(d, threads); /*"), 4)
+    related = [(x["message"], x["line"]) for x in r["findings"][0]["related"]]
+    assert r["findings"][0]["code"] == "out_of_bounds" and related[1][0] == "the allocation" and related[2][0] == "where it was freed", r
+    assert related == [("the host's call", 5), ("the allocation", 4), ("where it was freed", 5)], related  # as #line says
+    r = d.run_text(program("void *d; cudaMalloc(&d, 4);\ncudaFree(d);\ncudaFree(d);", "int cudaMalloc(void **, long), cudaFree(void *);\n"))
+    f, = r["findings"]
+    line = f["line"]
+    assert f["code"] == "invalid_free" and [(x["message"], x["line"]) for x in f["related"]] == [
+        ("the allocation", line - 2), ("where it was freed", line - 1)], f
 
 
 def tells_whose_memory_it_was(d):
@@ -928,7 +941,7 @@ def ends_with_the_daemon(program_path):
 def main():
     upskilld = os.path.abspath(sys.argv[1])
     tap, d = Tap(), Daemon(upskilld)
-    for function in (passes, a_path_may_have_spaces, finds, tells_whose_memory_it_was, tells_wrong_frees_of_the_host, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
+    for function in (passes, a_path_may_have_spaces, finds, tells_where_freed_memory_was_freed, tells_whose_memory_it_was, tells_wrong_frees_of_the_host, finds_what_nobody_wrote, finds_a_constant_that_nobody_set, a_call_whose_value_is_used_is_checked,
                      what_the_library_touches_has_the_line_of_its_call, records, rows_of_blocks_are_named, what_is_multiplied_by_is_a_row,
                      the_argument_that_chooses_a_kernel_is_given,
                      numbers_that_a_program_needs_are_examples, a_starved_program_gets_smaller_numbers,

@@ -232,9 +232,10 @@ def check_unwritten(run):
 def check_unwaited(run):
     """Each at its line, beside the other call's."""
     words = ["Host code reads byte 4 of managed memory of 1024 bytes, which add writes",
-             "Host code writes byte 8220 of pinned host memory of 9216 bytes, which cudaMemcpyAsync writes",
-             "add reads byte 0 of device memory of 1024 bytes, which add writes in another stream",
-             "cudaMemcpy reads byte 0 of device memory of 1024 bytes, which add writes in another stream"]
+             "Host code writes byte 8220 of pinned host memory of 9216 bytes, which a copy writes",
+             "Byte 0 of device memory of 1024 bytes: add reads it, and add writes it in another stream",
+             "Byte 0 of device memory of 1024 bytes: add reads it, and add writes it in another stream",
+             "Byte 0 of device memory of 1024 bytes: a copy reads it, and add writes it in another stream"]
     found = run.events("finding")
     for event, text in zip(found, words, strict=True):
         assert event["finding"]["code"] == "missing_sync" and text in event["finding"]["message"], event
@@ -243,7 +244,7 @@ def check_unwaited(run):
 
 def check_two_threads(run):
     finding = run.one("finding")["finding"]
-    assert finding["code"] == "missing_sync" and "add reads byte 0 of device memory of 1024 bytes, which add writes in another stream" in finding["message"], finding
+    assert finding["code"] == "missing_sync" and "Byte 0 of device memory of 1024 bytes: add reads it, and add writes it in another stream" in finding["message"], finding
 
 
 def check_uninitialized_many(run):
@@ -282,10 +283,10 @@ def check_graph_conditions_unset(run):
 
 def check_graph_unordered(run):
     """Each at its node's call, beside the other's."""
-    words = ["add reads byte 0 of device memory of 1024 bytes, which add writes in another node of the graph",
-             "add reads byte 0 of device memory of 1024 bytes, which add writes in another node of the graph",
-             "cudaMemcpy reads byte 0 of device memory of 1024 bytes, which cudaMemset writes in another node of the graph",
-             "add writes byte 0 of device memory of 1024 bytes, which cudaMemset writes in another stream"]
+    words = ["Byte 0 of device memory of 1024 bytes: add reads it, and add writes it in another node of the graph",
+             "Byte 0 of device memory of 1024 bytes: add reads it, and add writes it in another node of the graph",
+             "Byte 0 of device memory of 1024 bytes: a copy reads it, and a fill writes it in another node of the graph",
+             "Byte 0 of device memory of 1024 bytes: add writes it, and a fill writes it in another stream"]
     found = run.events("finding")
     for event, text in zip(found, words, strict=True):
         assert event["finding"]["code"] == "missing_sync" and text in event["finding"]["message"], event
@@ -323,7 +324,7 @@ CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bound
          "uninitialized_many": check_uninitialized_many,
          "uninitialized_read": check_uninitialized_read, "uninitialized_pinned": check_uninitialized_read, "unwaited": check_unwaited, "virtual": check_nothing, "virtual_left": check_virtual_left,
          "virtual_no_access": check_virtual_fault("offset 4 of mapped memory, which cuMemSetAccess has given no access to"),
-         "virtual_unmapped": check_virtual_fault("offset 0 of a reserved range of addresses, which has no memory mapped to it"),
+         "virtual_unmapped": check_virtual_fault("offset 0 of the part of a reserved range that begins at its byte 2097152, which has no memory mapped to it"),
          "waited": check_nothing,
          "unwritten": check_unwritten, "written": check_nothing}
 

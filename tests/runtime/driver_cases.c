@@ -178,16 +178,18 @@ int case_virtual_no_access(void) {
 }
 
 int case_virtual_unmapped(void) {
-    uint64_t one;
-    ptr base;
+    uint64_t one, two;
+    ptr base, second;
     FINE(cuMemAddressReserve(&base, 2 * MIB2, 0, 0, 0));
+    second = base + MIB2;
     FINE(map_new(base, &one));
-    FINE(allow(base, MIB2, BOTH));
-    FINE(cuMemsetD8_v2(base, 0, MIB2));
-    FINE(bump_at(base));
-    FINE(cuMemUnmap(base, MIB2));
-    FINE(cuMemRelease(one));
-    CHECK(bump_at(base) == 700);
+    FINE(map_new(second, &two));
+    FINE(allow(base, 2 * MIB2, BOTH));
+    FINE(cuMemsetD8_v2(base, 0, 2 * MIB2));
+    FINE(bump_at(second));
+    FINE(cuMemUnmap(second, MIB2));
+    FINE(cuMemRelease(two));
+    CHECK(bump_at(second) == 700);
     return 0;
 }
 

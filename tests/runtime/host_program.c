@@ -149,7 +149,8 @@ static float *upload(float first) {
                : device;
 }
 
-static int sum(const float *a, const float *b, float *c, void *stream) {
+static __attribute__((noinline)) int sum(const float *a, const float *b, float *c,
+                                         void *stream) {
     int n = N;
     return launch(&add, 2, 128, (void *[]){&a, &b, &c, &n}, stream);
 }
@@ -733,6 +734,9 @@ static int case_unwaited(void) {
     FINE(cudaDeviceSynchronize());
     FINE(sum(room.a, room.b, room.c, room.one));
     FINE(sum(room.c, room.b, room.d, room.two)); /* of what `one` writes */
+    FINE(cudaDeviceSynchronize());
+    FINE(sum(room.b, room.b, room.c, room.one));
+    FINE(sum(room.b, room.c, room.d, room.two)); /* by the same function, elsewhere */
     FINE(cudaDeviceSynchronize());
     FINE(sum(room.a, room.b, room.c, room.two));
     FINE(cudaMemcpy(room.part, room.c, N * sizeof(float), OUT)); /* not behind `two` */

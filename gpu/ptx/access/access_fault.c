@@ -25,7 +25,8 @@ void access_fault(const struct access_fault *f, enum finding_code code,
                                .lane = f->lane,
                                .buffer = buffer,
                                .offset = offset,
-                               .other = f->other};
+                               .other = f->other,
+                               .memory = f->memory};
     finding_add(&at, code, "Invalid %s %s of %llu bytes: %s", space_word(f->space),
                 f->writes ? "write" : "read", (unsigned long long)f->bytes, text);
     run_fault(f->warp->processor->run);
@@ -70,6 +71,13 @@ void access_fault_misaligned(const struct access_fault *f, unsigned align) {
 
 #define FAR (UINT64_C(1) << 34) /* bytes beyond which an address is not near a buffer */
 
+static void fault_near(const struct access_fault *f, const struct allocation *near,
+                       int64_t offset, const char *text) {
+    struct access_fault told = *f;
+    told.memory = near->address;
+    access_fault(&told, FINDING_OUT_OF_BOUNDS, near->name, offset, text);
+}
+
 /* Which allocation was meant: the one it begins in, else the nearest. */
 void access_fault_global(const struct access_fault *f) {
     struct allocation *before, *after;
@@ -95,7 +103,7 @@ void access_fault_global(const struct access_fault *f) {
         near = after;
         snprintf(text, sizeof text, "%llu bytes in front of %s (%llu bytes)",
                  (unsigned long long)gap, near->name, (unsigned long long)near->bytes);
-        access_fault(f, FINDING_OUT_OF_BOUNDS, near->name, -(int64_t)gap, text);
+        fault_near(f, near, -(int64_t)gap, text);
         return;
     }
     if (past < near->bytes && near->freed) {
@@ -110,7 +118,7 @@ void access_fault_global(const struct access_fault *f) {
                                           : past + f->bytes - near->bytes),
                  near->name, (unsigned long long)near->bytes);
     }
-    access_fault(f, FINDING_OUT_OF_BOUNDS, near->name, (int64_t)past, text);
+    fault_near(f, near, (int64_t)past, text);
 }
 
 /* An index below 0 wraps, of 32 bits or of 64: no window is so large. */

@@ -15,6 +15,7 @@ struct access_fault {
     bool follows;                      /* a load whose value is followed (undefined.h) */
     bool remote;                       /* may be another block's shared memory */
     const struct finding_other *other; /* or NULL */
+    uint64_t memory;                   /* the allocation that it is told of, 0: of none */
 };
 
 void access_fault(const struct access_fault *f, enum finding_code code,

@@ -189,7 +189,6 @@ void race_tell_signal(const struct race_conflict *c, const struct race_seen *sig
     struct finding_other other = other_of(c);
     struct finding_place at = place_of(c, &other);
     char data[32], flag[32];
-    bool same_block = c->other->block == (uint32_t)c->warp->block->number;
     finding_add(&at, FINDING_MISSING_FENCE,
                 "This %s of offset %lld of %s may still get the old value: the flag or "
                 "counter%s that says that it is there was written after it%s, but without "
@@ -198,7 +197,7 @@ void race_tell_signal(const struct race_conflict *c, const struct race_seen *sig
                 verb(c->kind, false), (long long)at.offset,
                 at.buffer ? at.buffer : "memory", line_of(c, &signal->write, flag),
                 line_of(c, c->other, data),
-                same_block ? "__threadfence_block()" : "__threadfence()");
+                c->owner ? "__threadfence_block()" : "__threadfence()");
 }
 
 void race_tell_lock_step(const struct race_conflict *c) {

@@ -24,6 +24,7 @@ struct finding {
     bool has_other, last;
     uint32_t block_id[3], thread_id[3];
     int64_t offset;
+    uint64_t memory;
     char *buffer, *message; /* whole: people get them demangled */
     char *kernel;
     const struct ptx_module *module;
@@ -221,6 +222,7 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
         text_format(text, fmt);
         other_describe(at, &x);
         x.offset = at->offset;
+        x.memory = at->memory;
         x.buffer = buffer_copy(at->buffer);
         x.message = xstrdup(text);
         x.kernel = xstrdup(f->label);
@@ -473,6 +475,10 @@ uint32_t findings_launches(const struct findings *f) {
 
 uint32_t findings_launch_of(const struct findings *f, size_t number) {
     return f->items[number].launch;
+}
+
+uint64_t findings_memory_of(const struct findings *f, size_t number) {
+    return f->items[number].memory;
 }
 
 json_t *findings_get(const struct findings *f, size_t number) {

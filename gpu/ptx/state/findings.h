@@ -54,6 +54,8 @@ json_t *findings_get(const struct findings *f, size_t number);
 /* The latest launch, counted from 1, and the one whose thread a finding names. */
 uint32_t findings_launches(const struct findings *f);
 uint32_t findings_launch_of(const struct findings *f, size_t number);
+/* The address of the allocation that it is about; 0: it is about none. */
+uint64_t findings_memory_of(const struct findings *f, size_t number);
 /* How often each of the findings_kept was found (owned; NULL: none is kept). */
 uint64_t *findings_counts(const struct findings *f);
 /* Counts the first ones once more, as an equal launch would. */
@@ -109,6 +111,7 @@ struct finding_place {
     /* NULL, or set at the end of the launch if the error is only a warning */
     const bool *harmless;
     const struct finding_other *other; /* or NULL */
+    uint64_t memory;                   /* the allocation's address; 0: none is known */
     /* ordered after the launch's others, also when the occurrence to keep is chosen */
     bool last;
 };
