@@ -88,18 +88,31 @@ static bool is_shown(const char *observation) {
            (strncmp(observation, "Found ", 6) == 0 && strstr(observation, " matches "));
 }
 
+/* The editor shows the changed window, unless it refused. */
+static bool is_edited(const char *observation) {
+    return strstr(observation, "[File: ") &&
+           !strstr(observation, "Your proposed edit has introduced");
+}
+
+static struct trace_event *take_tool(struct trace_build *b, const char *action,
+                                     const char *observation) {
+    autofree char *tool = xstrndup(action, strcspn(action, " \n"));
+    autojson *input = json_pack("{s:s}", "action", action);
+    build_call(b, tool, NULL, input);
+    return build_result(b, NULL, observation, strlen(observation));
+}
+
 static void take_action(struct trace_build *b, const struct trace_node *step) {
     const char *action = json_get_string(step->value, "action", "");
     const char *observation = json_get_string(step->value, "observation", "");
     if (strncmp(action, EDIT, strlen(EDIT)) == 0) {
-        if (!strstr(observation, "Your proposed edit has introduced")) {
+        if (is_edited(observation)) {
             take_edit(b, action, step->value);
+        } else {
+            build_failed(b, take_tool(b, action, observation));
         }
     } else if (is_shown(observation)) {
-        autofree char *tool = xstrndup(action, strcspn(action, " \n"));
-        autojson *input = json_pack("{s:s}", "action", action);
-        build_call(b, tool, NULL, input);
-        build_result(b, NULL, observation, strlen(observation));
+        take_tool(b, action, observation);
     } else if (strncmp(action, EDITOR, strlen(EDITOR)) == 0) {
         use_editor(b, action + strlen(EDITOR),
                    json_object_get(step->value, "observation"));

@@ -88,7 +88,7 @@ Test(trace_words, actions_of_swe_agent_are_calls_and_edits) {
         "{\"environment\": \"main\", \"trajectory\": [{\"action\": \"make -k\", "
         "\"observation\": \"a.c:1: error: x\", \"thought\": \"It breaks.\", \"state\": "
         "\"{}\"}, {\"action\": \"edit 1:1\\ny = 2\\nend_of_edit\", \"observation\": "
-        "\"ok\", \"state\": \"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}], \"history\": "
+        "\"[File: /w/a.c (1 lines total)]\", \"state\": \"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}], \"history\": "
         "[{\"role\": \"user\", \"content\": \"Mend it.\"}], \"info\": {}}";
     struct trace t;
     struct err err = {0};
@@ -110,7 +110,9 @@ Test(trace_words, what_swe_agents_editor_shows_is_no_commands_output) {
         "total)]\\n88:error: x\"}, {\"action\": \"search_dir error\", \"observation\": \"Found 2 "
         "matches for \\\"error\\\" in /w\"}, {\"action\": \"edit 1:1\\ny\\nend_of_edit\", "
         "\"observation\": \"Your proposed edit has introduced new syntax error(s).\", \"state\": "
-        "\"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}, {\"action\": \"./run\", "
+        "\"{\\\"open_file\\\": \\\"/w/a.c\\\"}\"}, {\"action\": \"edit 1:1\\ny\\nend_of_edit\", "
+        "\"observation\": \"No file open. Use the `open` command first.\", \"state\": "
+        "\"{\\\"open_file\\\": \\\"n/a\\\"}\"}, {\"action\": \"./run\", "
         "\"observation\": \"error: x\"}], \"history\": [], \"info\": {}}";
     struct trace t;
     struct err err = {0};
@@ -121,7 +123,9 @@ Test(trace_words, what_swe_agents_editor_shows_is_no_commands_output) {
         cr_expect(t.events[i].kind != EVENT_EDIT);
     }
     cr_expect(eq(sz, commands, 1));
-    cr_expect(eq(sz, t.count, 6));
+    cr_expect(eq(sz, t.count, 10));
+    cr_expect(t.events[5].is_error && t.events[7].is_error && !t.events[3].is_error);
+    cr_expect(strstr(t.events[7].text, "No file open") != NULL);
     trace_finish(&t);
 }
 
