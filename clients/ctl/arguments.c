@@ -365,6 +365,24 @@ static int read_stdin(const json_t *method, json_t *params, struct err *err) {
     return 0;
 }
 
+/* What the program reads: our own input if that is a file from which nobody has read, as
+ * a script's loop would. A pipe may have no end, and is read where "-" asks for it. */
+static int read_program_input(const json_t *method, json_t *params, struct err *err) {
+    struct stat st;
+    bool wanted = json_object_get(params, "stdin")
+                      ? json_says(params, "stdin", "-")
+                      : fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+                            lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+    if (!wanted || !method_parameter(method, "stdin", strlen("stdin")) ||
+        json_object_get(params, "source")) {
+        return 0;
+    }
+    autobuf text = BUF_INIT(STDIN_MAX);
+    int rc = file_read_stream(STDIN_FILENO, "standard input", &text, err);
+    json_object_set_new(params, "stdin", json_text(text.data, text.len));
+    return rc;
+}
+
 static void append_word(json_t *params, const char *name, const char *word) {
     autofree char *text = xasprintf("%s %s", json_get_string(params, name, ""), word);
     json_object_set_new(params, name, json_text(text, strlen(text)));
@@ -443,6 +461,10 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
             return rc;
         }
         i += rc;
+    }
+    int rc = read_program_input(method, object, err);
+    if (rc < 0) {
+        return rc;
     }
     *params = json_incref(object);
     *paths = json_incref(more);

@@ -33,9 +33,9 @@ class Room:
         with open(self.dir + "/count.cu", "w") as f:
             f.write(kernel())
 
-    def run(self, *words, toolkit=True, **env):
+    def run(self, *words, toolkit=True, stdin=subprocess.DEVNULL, **env):
         more = dict(env, CUDA_HOME=self.dir + "/toolkit") if toolkit else env
-        done = subprocess.run([self.ctl, *words], cwd=self.dir, env=dict(self.env, **more), stdin=subprocess.DEVNULL,
+        done = subprocess.run([self.ctl, *words], cwd=self.dir, env=dict(self.env, **more), stdin=stdin,
                               capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
@@ -79,6 +79,30 @@ def says_no(room):
     assert status == 2, out
 
 
+def hands_on_its_input(room):
+    """... if that is a file from its beginning on; a pipe where `-` asks for it, for it may stay open."""
+    with open(room.dir + "/repeats.cu", "w") as f:
+        f.write("#include <stdio.h>\nint cudaFree(void *);\nint main(void) {\n    char line[64];\n    cudaFree(0);\n"
+                "    while (fgets(line, sizeof line, stdin)) printf(\"read %s\", line);\n}\n")
+    with open(room.dir + "/numbers", "w") as f:
+        f.write("17\n4\n")
+    def read(*words, stdin):
+        return re.findall(r"^read (\d+)$", room.run("kernel", "run", "repeats.cu", *words, stdin=stdin)[1], re.M)
+    with open(room.dir + "/numbers") as numbers:
+        assert read(stdin=numbers) == ["17", "4"]
+    with open(room.dir + "/numbers", "rb", buffering=0) as numbers:
+        numbers.read(3)
+        assert read(stdin=numbers) == [] and numbers.read() == b"4\n"
+        numbers.seek(0)
+        assert read("--stdin", "5\n", stdin=numbers) == ["5"]
+    end, start = os.pipe()
+    os.write(start, b"23\n")
+    assert read(stdin=end) == []
+    os.close(start)
+    assert read("--stdin", "-", stdin=end) == ["23"]
+    os.close(end)
+
+
 def says_that_it_still_runs(room):
     """Where nobody draws in place: a line now and then, without control sequences."""
     with open(room.dir + "/idle.cu", "w") as f:
@@ -119,7 +143,7 @@ def sets_up(room):
 
 def main():
     tap, room = Tap(), Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
-    for function in (passes, finds, says_what_all_leaks_of_a_line_take, says_no, says_that_it_still_runs, sets_up):
+    for function in (passes, finds, says_what_all_leaks_of_a_line_take, says_no, hands_on_its_input, says_that_it_still_runs, sets_up):
         tap.run(function.__name__.replace("_", " "), function, room)
     shutil.rmtree(room.dir)
     return tap.end()
