@@ -455,10 +455,10 @@ size_t lesson_errors(const struct lesson_reader *r, const char *output, bool fai
         line = *line ? text_next_line(line) : line;
     }
     s.verdicts = !s.count;
-    if (!s.count && s.verdict) {
-        keep_error(&s, s.verdict, strcspn(s.verdict, "\n"));
-    } else if (!s.count && failed && s.weak) {
+    if (!s.count && failed && s.weak) {
         keep_error(&s, s.weak, s.weak_len);
+    } else if (!s.count && s.verdict) {
+        keep_error(&s, s.verdict, strcspn(s.verdict, "\n"));
     } else if (!s.count && failed) {
         keep_short(&s, output);
     }

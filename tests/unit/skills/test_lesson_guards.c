@@ -225,3 +225,20 @@ Test(lesson_guards, a_name_beneath_the_folder_is_not_garbled) {
     lessons_finish(&l);
     finish(&m);
 }
+
+/* A Go test's verdict names the test alone; what it says stands below it. */
+Test(lesson_guards, what_a_test_says_is_quoted_and_not_its_verdict) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get the tests green.");
+    run(&m, "make itest", 2,
+        "go test ./integration/...\n--- FAIL: TestReopen\n    store_test.go:41: lock port 9417 is in use (set "
+        "QUILL_LOCK_PORT)\nFAIL\nmake: *** [Makefile:12: itest] Error 1");
+    run(&m, "QUILL_LOCK_PORT=9500 make itest", 0, "go test ./integration/...\nok  quill/integration 3.2s");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fixes.count, 1));
+    cr_expect(eq(str, l.fixes.list[0].quote, "store_test.go:41: lock port 9417 is in use (set QUILL_LOCK_PORT)"));
+    cr_expect(eq(str, l.fixes.list[0].changes[0].to, "QUILL_LOCK_PORT=9500 make itest"));
+    lessons_finish(&l);
+    finish(&m);
+}
