@@ -83,7 +83,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
         if (read_student(r, room, one, base_url, &err) < 0) {
-            return evaluation_model_fail(call, path, &err);
+            return evaluation_model_fail(call, path, "base_url", &err);
         }
     }
     const json_t *judge = json_object_get(params, "judge");
@@ -92,7 +92,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     if (judge) {
         if (model_resolve(&r->judge_model, judge, evaluation_room_models(room),
                           model_shared_url(judge, base_url), &err) < 0) {
-            return evaluation_model_fail(call, "/judge", &err);
+            return evaluation_model_fail(call, "/judge", NULL, &err);
         }
         r->judge = &r->judge_model;
     }

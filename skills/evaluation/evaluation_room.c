@@ -63,7 +63,7 @@ json_t *evaluation_room_status(const struct evaluation_room *room) {
                      "answers", problem ? json_clean_z(problem) : NULL);
 }
 
-int evaluation_model_fail(struct call *call, const char *path, const struct err *err) {
+int evaluation_model_fail(struct call *call, const char *path, const char *address, const struct err *err) {
     if (err->code == -ENOKEY) {
         call_fail(call, CALL_UNAVAILABLE, "no_key",
                   "set the variable in the environment that starts the daemon", "%s",
@@ -72,7 +72,10 @@ int evaluation_model_fail(struct call *call, const char *path, const struct err 
         call_fail(call, CALL_REFUSED, "untrusted",
                   "name it in your own configuration file", "%s", err->msg);
     } else {
-        call_fail_param(call, path, "%s", err->msg);
+        autofree char *hint =
+            address ? xasprintf("`%s` takes the address of an endpoint, whose models a bare name then means", address)
+                    : NULL;
+        call_fail_at(call, path, CALL_BAD_PARAMS, "bad_params", hint, "%s", err->msg);
     }
     return -1;
 }

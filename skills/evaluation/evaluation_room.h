@@ -47,8 +47,9 @@ struct evaluation_guest *evaluation_room_guest(const struct evaluation_room *roo
                                                void (*stop)(struct evaluation_guest *));
 
 /* Fail the call because of a model that cannot be asked: err of model_read and its kin
- * (-ENOKEY, -EACCES, or params that are wrong at `path`). Returns -1. */
-int evaluation_model_fail(struct call *call, const char *path, const struct err *err);
+ * (-ENOKEY, -EACCES, or params that are wrong at `path`). address: the parameter that takes
+ * the endpoint of a bare name, or NULL. Returns -1. */
+int evaluation_model_fail(struct call *call, const char *path, const char *address, const struct err *err);
 
 /* The room of a call's origin; NULL for a NULL origin, if the host provides none, or
  * while the daemon is ending. */

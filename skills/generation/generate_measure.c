@@ -38,7 +38,8 @@ static int check_model(const struct generate_request *r, struct call *call,
     struct model model;
     struct err err = {0};
     if (model_resolve(&model, named, evaluation_room_models(room), base_url, &err) < 0) {
-        return evaluation_model_fail(call, path, &err);
+        bool student = strncmp(path, "/students", 9) == 0;
+        return evaluation_model_fail(call, path, student ? "students_url" : NULL, &err);
     }
     int rc = check_price(r, call, &model);
     model_finish(&model);

@@ -7,6 +7,7 @@
 #include "base/link.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/format/skill_name.h"
+#include "skills/models/model_names.h"
 #include "skills/skill_operations.h"
 
 #include <stdio.h>
@@ -168,11 +169,18 @@ static int check_matter(const struct generate_request *r, struct call *call) {
     return -1;
 }
 
+/* generic.NAME, or a bare name that no endpoint's list has made an alias. */
+static bool is_teachers(const json_t *student, const json_t *aliases, const char *url) {
+    const char *name = json_string_value(student);
+    return model_shared_url(student, url) || (name && model_name_is_bare(name, aliases));
+}
+
 /* Students that only the teacher's address can be meant for are there, too. */
-static const char *students_url_of(const json_t *params) {
+static const char *students_url_of(const json_t *params, const struct evaluation_room *room) {
     const json_t *students = json_object_get(params, "students");
+    const json_t *aliases = room ? evaluation_room_models(room) : NULL;
     const char *url = json_get_string(params, "base_url", NULL);
-    bool other = json_any(students, one, !model_shared_url(one, url));
+    bool other = json_any(students, one, !is_teachers(one, aliases, url));
     return json_get_string(params, "students_url", other ? NULL : url);
 }
 
@@ -185,7 +193,7 @@ int generate_request_read(struct generate_request *ret, struct skills *skills,
         .examples = json_object_get(params, "examples"),
         .install = json_object_get(params, "install"),
         .students = json_object_get(params, "students"),
-        .students_url = students_url_of(params),
+        .students_url = students_url_of(params, evaluation_room_of(call_origin(call))),
         .budget = json_object_get(params, "budget"),
         .refine = json_object_get(params, "refine"),
         .tests = (unsigned)json_get_integer(params, "tests", GENERATE_TESTS),

@@ -106,7 +106,7 @@ int generate_teacher_read(struct generate_request *ret, struct call *call,
     struct err err = {0};
     if (model_resolve(&ret->model, teacher, evaluation_room_models(room),
                       json_get_string(params, "base_url", NULL), &err) < 0) {
-        return evaluation_model_fail(call, "/teacher", &err);
+        return evaluation_model_fail(call, "/teacher", "base_url", &err);
     }
     ret->teacher = TEACHER_MODEL;
     return 0;

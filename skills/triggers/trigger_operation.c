@@ -431,7 +431,7 @@ static int find_teacher(struct triggering *v, struct call *call, const json_t *p
     }
     const char *url = model_shared_url(named, json_get_string(params, "base_url", NULL));
     return model_resolve(&v->teacher, named, evaluation_room_models(room), url, &err) < 0
-               ? evaluation_model_fail(call, "/teacher", &err)
+               ? evaluation_model_fail(call, "/teacher", NULL, &err)
                : 0;
 }
 

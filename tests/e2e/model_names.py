@@ -117,8 +117,12 @@ def given_address_serves_a_generic_helper_too(program):
                                               "teacher": "generic.big", "wait": True})
         assert "result" in result, result
         daemon.ask("skill/generate", {"task": "say the word", "teacher": "big", "base_url": one.url, "students": ["generic.third"], "wait": True})
-        refused = daemon.ask("skill/generate", {"task": "say the word", "teacher": "big", "base_url": one.url, "students": ["third"], "wait": True})
-        assert refused["error"]["data"]["path"] == "/students/0", refused
+        asked = daemon.ask("skill/generate", {"task": "say the word", "teacher": "big", "base_url": one.url, "students": ["third"], "wait": True})
+        assert asked["error"]["data"].get("path") != "/students/0", asked  # a bare name that nobody else can have
+        for method, params, address in (("skill/generate", {"task": "say the word", "teacher": "generic.big", "base_url": one.url, "students": ["third", "openai.x"]}, "students_url"),
+                                        ("skill/evaluate", {"path": folder, "tests": queries, "students": ["third"]}, "base_url")):
+            refused = daemon.ask(method, dict(params, wait=True))["error"]["data"]
+            assert refused["path"] == "/students/0" and "`%s` takes the address" % address in refused["hint"], refused
         assert other.stats()["requests"] == 0
     with_models(program, run, env={})
 
