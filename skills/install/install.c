@@ -2,9 +2,11 @@
  * replaced. */
 #include "skills/install/install.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
+#include "base/words.h"
 #include "skills/format/skill_name.h"
 #include "skills/install/install_diff.h"
 #include "skills/install/install_lock.h"
@@ -304,9 +306,10 @@ static json_t *uninstall_here(struct task *t) {
         result = conflict(t, &p, entry,
                           entry && p.readable ? install_changes(&p.tree, entry) : NULL);
     } else if (json_array_size(others) && !force) {
-        const json_t *other = json_array_get(others, 0);
-        err_set(&err, -EBUSY, "shared: %s is installed here for %s too; name it as well",
-                t->name, json_string_value(other));
+        autobuf names = BUF_INIT(sizeof err.msg);
+        words_add(&names, "{.<8/, /:{.}}[ and {.-8} more]", others);
+        err_set(&err, -EBUSY, "shared: %s is installed here for %s too, in the same folder; name %s as well",
+                t->name, names.data, json_array_size(others) > 1 ? "them" : "it");
         result = refused(&err);
     } else {
         result = take_away(t, &p, ours);

@@ -76,7 +76,8 @@ Test(install, agents_that_share_a_folder_get_one_copy_and_a_result_each) {
     static const char *const first[] = {"codex", NULL}, *const all[] = {"codex", "cursor",
                                                                         "opencode", NULL};
     autojson *kept = ask((struct wish){.remove = true}, first);
-    cr_expect(strstr(field(kept, 0, "reason"), "shared:") != NULL);
+    cr_expect(eq(str, (char *)field(kept, 0, "reason"),
+                 "shared: demo is installed here for cursor, opencode too, in the same folder; name them as well"));
     autojson *gone = ask((struct wish){.remove = true}, all);
     for (size_t i = 0; i < 3; i++) {
         cr_expect(eq(str, (char *)field(gone, i, "outcome"), "removed"));
