@@ -55,6 +55,18 @@ static json_t *models_of(const json_t *rows, const json_t *skill, const json_t *
     return all;
 }
 
+/* Each with its model, which a narrow page tells beside it. */
+static json_t *cells_of(const json_t *row, const json_t *models) {
+    json_t *cells = json_array();
+    json_each(models, i, model) {
+        const json_t *cell = json_array_get(row, i);
+        json_t *one = json_is_object(cell) ? json_copy((json_t *)(uintptr_t)cell) : json_object();
+        json_object_set(one, "model", model);
+        json_array_append_new(cells, one);
+    }
+    return cells;
+}
+
 int run_list_html_write(struct buf *out, const json_t *list) {
     const json_t *rows = json_object_get(list, "runs"),
                  *matrix = json_object_get(list, "matrix"),
@@ -63,8 +75,8 @@ int run_list_html_write(struct buf *out, const json_t *list) {
     json_each(json_object_get(matrix, "skills"), i, skill) {
         json_array_append_new(
             skills,
-            json_pack("{s:O,s:O*,s:o}", "skill", skill, "cells",
-                      json_array_get(json_object_get(matrix, "cells"), i), "models",
+            json_pack("{s:O,s:o,s:o}", "skill", skill, "cells",
+                      cells_of(json_array_get(json_object_get(matrix, "cells"), i), models), "models",
                       models_of(rows, skill, models)));
     }
     autojson *page = json_pack("{s:s,s:O*,s:o}", "kind", "Evaluations", "models", models,

@@ -353,3 +353,14 @@ Test(run_operations, the_reports_are_well_formed) {
     cr_assert(strstr(all.data, "<script") == NULL);
     cr_assert(strstr(all.data, "helps</span>") != NULL);
 }
+
+/* A narrow page has no columns: each cell tells its model, also where nothing was measured. */
+Test(run_operations, a_cell_of_the_matrix_has_its_models_name) {
+    autojson *list = json_loads(
+        "{\"runs\": [], \"matrix\": {\"skills\": [\"pdf\"], \"models\": [\"a\", \"b\\\"c\"], "
+        "\"cells\": [[{\"baseline_rate\": 0, \"skill_rate\": 1, \"verdict\": \"helps\"}, null]]}}", 0, NULL);
+    autobuf all = BUF_INIT(1u << 22);
+    cr_assert(run_list_html_write(&all, list) == 0);
+    cr_expect(strstr(all.data, "<td data-model=\"a\">0 → 100 % ") != NULL);
+    cr_expect(strstr(all.data, "<td data-model=\"b&quot;c\"><span class=\"muted\">–</span>") != NULL);
+}
