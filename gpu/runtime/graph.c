@@ -155,3 +155,33 @@ bool graph_sort(struct graph *g) {
     }
     return true;
 }
+
+/* ---- order ---- */
+
+uint64_t graph_course_number(void) {
+    static uint64_t courses;
+    return __atomic_add_fetch(&courses, 1, __ATOMIC_RELAXED);
+}
+
+/* Streams count from the other end. Branches may share a slot: then less is found. */
+static unsigned branch_slot(struct graph_course *l) {
+    return ORDER_SLOTS - 1 - l->branches++ % (ORDER_SLOTS - 1);
+}
+
+/* It goes on with the branch of one that it needs, if no other node does. */
+void node_begin(struct graph_course *l, struct node *n, const struct order_clock *begin) {
+    n->branch = (struct order_branch){.clock = *begin, .launch = l->number};
+    n->continued = false;
+    for (size_t k = 0; k < n->need_count; k++) {
+        struct node *before = n->needs[k];
+        if (!before) {
+            continue;
+        }
+        order_join(&n->branch.clock, &before->branch.clock);
+        if (!n->branch.slot && !before->continued) {
+            n->branch.slot = before->branch.slot;
+            before->continued = true;
+        }
+    }
+    n->branch.slot = n->branch.slot ? n->branch.slot : branch_slot(l);
+}

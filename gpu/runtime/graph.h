@@ -49,6 +49,15 @@ struct graph {
     unsigned first_branch;    /* of its launches; 0: not launched */
 };
 
+/* A launch, or a run of a conditional node's body. */
+struct graph_course {
+    uint64_t number;
+    unsigned branches; /* so far */
+};
+uint64_t graph_course_number(void);
+/* Sets the node's branch, when those that it needs have theirs. begin: when all begin. */
+void node_begin(struct graph_course *l, struct node *n, const struct order_clock *begin);
+
 struct graph *graph_new(void);
 void graph_free(struct graph *g);               /* NULL is fine */
 void graph_add_condition(struct graph *g, const struct graph_condition *c);

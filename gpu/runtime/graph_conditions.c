@@ -88,7 +88,24 @@ struct conditional_node {
     struct graph *bodies[];
 };
 
-static int body_run(const struct graph *g, const struct op *outer) {
+static int body_node_run(struct node *n, const struct op *outer) {
+    struct moment at, in_body;
+    if (outer->moment) {
+        pthread_mutex_lock(&runtime.lock);
+        order_in_body(&n->branch, outer->moment, &in_body, &at);
+        pthread_mutex_unlock(&runtime.lock);
+        n->op->moment = &at;
+    }
+    n->op->number = outer->number;
+    int code = n->op->run(n->op);
+    n->op->moment = NULL;
+    return code;
+}
+
+/* clock: when its nodes begin; then, when they have ended. */
+static int nodes_run(struct graph_course *l, const struct graph *g,
+                     const struct op *outer, struct order_clock *clock) {
+    const struct order_clock begin = *clock;
     int code = CUDART_SUCCESS;
     for (size_t k = 0; k < g->condition_count; k++) {
         if (g->conditions[k].has_first) {
@@ -96,17 +113,22 @@ static int body_run(const struct graph *g, const struct op *outer) {
         }
     }
     for (size_t k = 0; k < g->count && !code; k++) {
-        struct op *op = g->nodes[k]->op;
-        if (g->nodes[k]->child) {
-            code = body_run(g->nodes[k]->child, outer);
-        } else if (op) {
-            op->number = outer->number;
-            op->moment = outer->moment;
-            code = op->run(op);
-            op->moment = NULL;
+        struct node *n = g->nodes[k];
+        node_begin(l, n, &begin);
+        if (n->child) {
+            code = nodes_run(l, n->child, outer, &n->branch.clock);
+        } else if (n->op) {
+            code = body_node_run(n, outer);
         }
+        order_join(clock, &n->branch.clock);
     }
     return code;
+}
+
+static int body_run(const struct graph *g, const struct op *outer) {
+    struct graph_course l = {.number = graph_course_number()};
+    struct order_clock clock = {{0}};
+    return nodes_run(&l, g, outer, &clock);
 }
 
 static uint32_t condition_value(const struct conditional_node *c) {

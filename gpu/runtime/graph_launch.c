@@ -5,39 +5,10 @@
 #include "gpu/runtime/runtime.h"
 #include "gpu/runtime/streams.h"
 
-/* ---- order ---- */
-
 struct launching {
     struct stream *stream;
-    uint64_t number;
-    unsigned branches; /* so far */
+    struct graph_course course;
 };
-
-/* Streams count from the other end. Branches may share a slot: then less is found. */
-static unsigned branch_slot(struct launching *l) {
-    return ORDER_SLOTS - 1 - l->branches++ % (ORDER_SLOTS - 1);
-}
-
-/* It goes on with the branch of one that it needs, if no other node does. */
-static void node_begin(struct launching *l, struct node *n,
-                       const struct order_clock *begin) {
-    n->branch = (struct order_branch){.clock = *begin, .launch = l->number};
-    n->continued = false;
-    for (size_t k = 0; k < n->need_count; k++) {
-        struct node *before = n->needs[k];
-        if (!before) {
-            continue;
-        }
-        order_join(&n->branch.clock, &before->branch.clock);
-        if (!n->branch.slot && !before->continued) {
-            n->branch.slot = before->branch.slot;
-            before->continued = true;
-        }
-    }
-    n->branch.slot = n->branch.slot ? n->branch.slot : branch_slot(l);
-}
-
-/* ---- nodes ---- */
 
 /* Memory that the last launch has allocated. */
 static cudart_error check_memory(const struct graph *g) {
@@ -89,7 +60,7 @@ static cudart_error nodes_launch(struct launching *l, const struct graph *g,
     struct op *first = code ? NULL : conditions_begin(g);
     code = first ? stream_put(l->stream, NODE_EMPTY, first) : code;
     for (size_t k = 0; k < g->count && !code; k++) {
-        node_begin(l, g->nodes[k], &begin);
+        node_begin(&l->course, g->nodes[k], &begin);
         code = node_launch(l, g->nodes[k]);
         order_join(clock, &g->nodes[k]->branch.clock);
     }
@@ -98,16 +69,15 @@ static cudart_error nodes_launch(struct launching *l, const struct graph *g,
 
 /* One graph's launches wait for each other, in whatever stream they are. */
 cudart_error graph_launch(struct graph *g, struct stream *s) {
-    static uint64_t launches; /* atomic, as is the next one */
-    static unsigned branches;
+    static unsigned branches; /* atomic */
     unsigned first = g->first_branch ? g->first_branch - 1 : branches;
-    struct launching l = {s, __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED), first};
+    struct launching l = {s, {graph_course_number(), first}};
     struct order_clock clock = stream_clock(s);
     order_join(&clock, &g->ended);
     cudart_error code = nodes_launch(&l, g, &clock);
     if (!g->first_branch) {
         g->first_branch = first + 1;
-        __atomic_add_fetch(&branches, l.branches - first, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&branches, l.course.branches - first, __ATOMIC_RELAXED);
     }
     g->ended = clock;
     stream_put_graph(s, &clock);

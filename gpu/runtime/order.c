@@ -52,7 +52,7 @@ struct order_clock order_of_stream(const struct stream *s, const struct stream *
 static void moment_give(struct op *op, struct order_clock *clock, unsigned slot,
                         uint64_t launch) {
     struct moment *m = xmalloc(sizeof *m);
-    *m = (struct moment){*clock, ++order.count, slot, launch};
+    *m = (struct moment){*clock, ++order.count, slot, launch, NULL};
     op->moment = m;
     latest = *m;
     clock->seen[slot] = m->number;
@@ -80,6 +80,14 @@ void order_put_branch(struct order_branch *b, struct op *op) {
     if (order_is_on()) {
         moment_give(op, &b->clock, b->slot, b->launch);
     }
+}
+
+void order_in_body(struct order_branch *b, const struct moment *outer,
+                   struct moment *ret_in_body, struct moment *ret) {
+    *ret_in_body = (struct moment){b->clock, ++order.count, b->slot, b->launch, NULL};
+    b->clock.seen[b->slot] = ret_in_body->number;
+    *ret = *outer;
+    ret->in_body = ret_in_body;
 }
 
 void order_put_graph(struct stream *s, const struct stream *legacy,
@@ -121,9 +129,11 @@ bool order_host_knows(const struct moment *m) {
 struct kept {
     struct order_use use;
     struct host_site site;
-    uint64_t number;
-    unsigned slot;
-    uint64_t launch;
+    struct kept_moment {
+        uint64_t number;
+        unsigned slot;
+        uint64_t launch;
+    } at, in_body; /* in_body.launch: 0: in none */
 };
 static struct history {
     uint64_t address;
@@ -154,7 +164,7 @@ static void tell(const struct moment *m, const struct allocation *a,
     autofree char *now = kernel_name_new(use->what);
     autofree char *then = kernel_name_new(earlier->use.what);
     uint64_t at = earlier->use.low > use->low ? earlier->use.low : use->low;
-    bool nodes = m->launch && m->launch == earlier->launch;
+    bool nodes = m->launch && m->launch == earlier->at.launch;
     struct report_other other = {&earlier->site, nodes ? "the other node's call"
                                                        : "the other stream's call"};
     report_finding_between("missing_sync", use->site, &other,
@@ -169,6 +179,21 @@ static bool overlap(const struct order_use *a, const struct order_use *b) {
     return a->low < b->low + b->bytes && b->low < a->low + a->bytes;
 }
 
+static bool is_behind(const struct moment *m, const struct kept_moment *e) {
+    return m->seen.seen[e->slot] >= e->number || e->slot == m->slot;
+}
+
+/* Whether the earlier one has certainly ended when the other begins. */
+static bool is_ordered(const struct moment *m, const struct kept *e) {
+    bool same_body = m->in_body && m->in_body->launch == e->in_body.launch;
+    return same_body ? is_behind(m->in_body, &e->in_body) : is_behind(m, &e->at);
+}
+
+static struct kept_moment kept_moment(const struct moment *m) {
+    return m ? (struct kept_moment){m->number, m->slot, m->launch}
+             : (struct kept_moment){0};
+}
+
 void order_used(const struct moment *m, const struct allocation *a,
                 const struct order_use *use) {
     if (!m) {
@@ -177,12 +202,12 @@ void order_used(const struct moment *m, const struct allocation *a,
     struct history *h = history_of(a);
     for (unsigned k = 0; k < USES; k++) {
         const struct kept *e = &h->kept[k];
-        bool conflict = e->number && (e->use.writes || use->writes) &&
-                        overlap(&e->use, use) && m->seen.seen[e->slot] < e->number &&
-                        e->slot != m->slot;
+        bool conflict = e->at.number && (e->use.writes || use->writes) &&
+                        overlap(&e->use, use) && !is_ordered(m, e);
         if (conflict) {
             tell(m, a, e, use);
         }
     }
-    h->kept[h->next++ % USES] = (struct kept){*use, *use->site, m->number, m->slot, m->launch};
+    h->kept[h->next++ % USES] =
+        (struct kept){*use, *use->site, kept_moment(m), kept_moment(m->in_body)};
 }

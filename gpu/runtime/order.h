@@ -23,6 +23,9 @@ struct moment { /* of an operation */
     uint64_t number;
     unsigned slot;
     uint64_t launch; /* of a graph, whose node it is; 0: of none */
+    /* Of a node in a conditional node's body: its moment among the nodes of this run of the
+     * body. Towards all others it is the conditional node's. */
+    const struct moment *in_body;
 };
 /* Operations one after the other beside a stream's others: nodes of a graph's launch. */
 struct order_branch {
@@ -41,6 +44,10 @@ bool order_is_on(void);
  * legacy: the default stream. */
 void order_put(struct stream *s, struct stream *legacy, struct op *op);
 void order_put_branch(struct order_branch *b, struct op *op);
+/* The moment of a node in the body of a conditional node, which runs now, at `outer`. Both
+ * live as long as the node runs. */
+void order_in_body(struct order_branch *b, const struct moment *outer,
+                   struct moment *ret_in_body, struct moment *ret);
 /* What a graph's launch consists of has been put; it ends with this clock. */
 void order_put_graph(struct stream *s, const struct stream *legacy,
                      const struct order_clock *end);

@@ -19,6 +19,7 @@ int case_free_pinned(void);
 int case_free_stack(void);
 int case_free_twice(void);
 int case_graph_conditions(void);
+int case_graph_conditions_unordered(void);
 int case_graph_conditions_unset(void);
 int case_graph_memory(void);
 int case_graph_memory_kept(void);

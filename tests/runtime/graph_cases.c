@@ -527,3 +527,27 @@ int case_graph_conditions_unset(void) {
     FINE(cudaGraphLaunch(exec, stream));
     return cudaStreamSynchronize(stream);
 }
+
+/* Two nodes of a body, of which one reads what the other writes: with a dependency, and
+ * without one. */
+int case_graph_conditions_unordered(void) {
+    void *graph, *node, *left, *right;
+    uint64_t handle;
+    FINE(room_make());
+    for (int ordered = 0; ordered < 2; ordered++) {
+        FINE(cudaGraphCreate(&graph, 0));
+        FINE(cudaGraphConditionalHandleCreate(&handle, graph, 1, 1));
+        struct node_params p = {.type = TYPE_CONDITIONAL,
+                                .of.conditional = {handle, COND_IF, 1, NULL}};
+        FINE(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &p));
+        void *body = p.of.conditional.bodies[0];
+        FINE(sum_node(&left, body, NULL, room.a, room.a, room.b));
+        if (ordered) {
+            FINE(sum_node(&right, body, left, room.b, room.a, room.c));
+        } else {
+            FINE(sum_node(&right, body, NULL, room.b, room.a, room.c));
+        }
+        FINE(launch_again(graph, room.one));
+    }
+    return room_leave();
+}
