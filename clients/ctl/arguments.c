@@ -265,8 +265,20 @@ static bool is_flag(const char *word) {
            (*word == '-' && isalpha((unsigned char)word[1]) && !word[2]);
 }
 
-/* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
- */
+static bool is_file(const char *word) {
+    struct stat st;
+    return stat(word, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* `--trace *.jsonl`, as a shell passes it on: behind a file of a list, files are of that list too, where
+ * none stands for itself. */
+static bool goes_on(const json_t *method, const json_t *property, const char *before, const char *word) {
+    return !method_parameter(method, "path", 4) && method_has_type(property, "array") && is_file(before) &&
+           is_file(word);
+}
+
+/* Takes one flag and, unless it is boolean, its value, or the files of a list; returns how
+ * many words, or -errno. */
 static int read_flag(const json_t *method, const char **words, int count, json_t *params,
                      struct err *err) {
     const char *name = words[0] + 1 + (words[0][1] == '-'), *equals = strchr(name, '=');
@@ -294,8 +306,11 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
     if (!equals && count < 2) {
         return err_set(err, -EINVAL, "%s: a value is needed", words[0]);
     }
-    int rc = set_property(params, property, equals ? equals + 1 : words[1], err);
-    return rc < 0 ? rc : equals ? 1 : 2;
+    int rc = set_property(params, property, equals ? equals + 1 : words[1], err), used = equals ? 1 : 2;
+    while (rc == 0 && used < count && goes_on(method, property, words[used - 1], words[used])) {
+        rc = set_property(params, property, words[used++], err);
+    }
+    return rc < 0 ? rc : used;
 }
 
 /* "--extended-lambda": neither the method's own nor like one. */

@@ -78,7 +78,7 @@ static const char tests_words[] =
     "tests\t{tests.count|0}[{?tests.count}: {tests.splits/, /:{@} {.}}]"
     "[{?tests.count}; {tests.kinds/, /:{@} {.}}]\n"
     "[{?tests.kept}\t{tests.kept} of them were there before\n]"
-    "[{?tests.wanted>tests.count}\t{tests.wanted} were requested: "
+    "[{?tests.wanted>tests.count}\tof at most {tests.wanted}: "
     "{tests.reason|the traces have no more material}\n]"
     "[{?tests.marked}\t{tests.marked} left out as too easy\n]"
     "check     [{?check.ok}" GREEN "passed|" RED "failed]" END
@@ -105,7 +105,8 @@ static const char next_words[] =
     "[          upskillctl skill install {at} --agents claude-code{!install}"
     "{!evaluation.verdict=helps}\n]"
     "[          upskillctl skill evaluate {at} --students MODEL"
-    "{!evaluation.students=*}{?judged}\n]";
+    "{!evaluation.students=*}{?judged}\n]"
+    "[          upskillctl skill generate --skill {at} --teacher MODEL  # a verdict needs 6 tests{!judged}\n]";
 
 static void print_next(const struct terminal *t, const json_t *result, const char *path) {
     bool judged = count_of(json_object_get(result, "tests"), "count") >= LEAST_TESTS;

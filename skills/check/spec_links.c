@@ -202,6 +202,11 @@ static size_t mention_length(const char *s, size_t len) {
     return slash && dot && dot > slash + 1 && dot + 1 < s + n ? n : 0;
 }
 
+/* "scripts/build.ts(20,3): error", "scripts/run.py:41:": a compiler speaks of the user's own file. */
+static bool is_compilers(const struct page *p, size_t end) {
+    return end + 1 < p->len && strchr("(:", p->text[end]) && isdigit((unsigned char)p->text[end + 1]);
+}
+
 /* A missing file is reported once, however often it is named. */
 static void check_mention(struct skill_links *l, const struct page *p, size_t at,
                           size_t len) {
@@ -214,6 +219,9 @@ static void check_mention(struct skill_links *l, const struct page *p, size_t at
     } else if (!path_leads_out(path) && !is_folder(s, path) &&
                !json_object_get(l->missing, path)) {
         json_object_set_new(l->missing, path, json_true());
+        if (is_compilers(p, at + len)) {
+            return;
+        }
         autofree char *message =
             xasprintf("\"%.120s\" is mentioned but is not there; add the file or correct "
                       "the path.",

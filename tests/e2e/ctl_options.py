@@ -120,6 +120,8 @@ LINES = [
      " --name n --teacher none --output {dir}/made --install codex --tests 5 --refine",
      {"task": "write tests", "examples": ["one", "two"], "documents": ["{dir}/d.md"], "traces": ["{dir}/t.jsonl"],
       "name": "n", "teacher": "none", "output": "{dir}/made", "install": ["codex"], "tests": 5, "refine": True}),
+    ("skill generate --trace {dir}/t.jsonl {dir}/m.json {dir}/d.md --name n --document {dir}/d.md write it down",
+     {"traces": ["{dir}/t.jsonl", "{dir}/m.json", "{dir}/d.md"], "name": "n", "documents": ["{dir}/d.md"], "task": "write it down"}),
     ("skill generate --skill {dir}/skill --students a.b --refine rounds=2 --budget minutes=3"
      " --base-url http://127.0.0.1:1 --eval-base-url http://127.0.0.1:2",
      {"skill": "{dir}/skill", "students": ["a.b"], "refine": {"rounds": 2}, "budget": {"minutes": 3},

@@ -444,7 +444,9 @@ Test(spec_rules, links_are_followed_within_the_skill) {
                     "[no](none.md) and [out](../x.md) [abs](/etc/passwd)\n"        /* 6 */
                     "[dir](references/) ![i](img.png)\n"                           /* 7 */
                     "`scripts/run.py`, `scripts/nope.py`; again scripts/nope.py\n" /* 8 */
-                    "Pattern scripts/<name>.py, see references/.\n");              /* 9 */
+                    "Pattern scripts/<name>.py, see references/.\n"               /* 9 */
+                    "`scripts/build.ts(20,3): error TS1: no`, scripts/x.py:4: no\n" /* 10: a compiler's words */
+                    "Fix in `scripts/build.ts`:\n");
     autojson *f = check_folder(SKILL_CHECK_STRICT);
     autofree char *all = json_dumps(f, 0);
     cr_expect(says(f, "link_missing", "SKILL.md", 6, 6), "%s", all);
