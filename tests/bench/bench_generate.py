@@ -6,10 +6,11 @@ Writes traces into a folder of its own beneath TMPDIR: sessions of Claude Code o
 of MEGABYTES (with failures that were fixed among long outputs), one of few giant records, a plain log,
 and one JSON document. Each goes through a daemon of its own. Prints seconds, the daemon's peak
 memory (VmHWM), and how long it took from job/cancel until the job was over. Then what a work order costs:
-its characters by four, some tokens, for a task alone and for tasks that bring hardware's numbers and build.toml's keys.
+its characters by four, some tokens, for a task alone, for tasks that bring hardware's numbers and build.toml's keys, and for
+sessions: what happened, and the proof of a draft that cites each event of it, in all their parts.
 Nothing is asserted.
 """
-import json, os, shutil, subprocess, sys, tempfile, time
+import json, os, re, shutil, subprocess, sys, tempfile, time
 
 from sessions import Session
 
@@ -136,6 +137,25 @@ def orders(home):
     d.close()
 
 
+def session_orders(home, name):
+    """Characters of all parts of the order and of the draft's proof."""
+    d = Daemon(home)
+    more = {"traces": [name], "teacher": "host"}
+    events, sizes = [], []
+    for _ in range(2):
+        sizes.append(0)
+        while True:
+            order = d.call("skill/generate", **more, wait=True)["result"]
+            more = {"job": order["job"]}
+            sizes[-1] += len(order["work_order"]["instructions"])
+            events += re.findall(r"(?m)^(t1 e\d+) ", order["work_order"]["instructions"])
+            if "next_part" not in order["work_order"]:
+                break
+        more["draft"] = "---\nname: all-of-it\ndescription: What is there. Use when it is.\n---\n\n# All\n\nIt fails. [%s]\n" % ", ".join(events)
+    d.close()
+    return sizes
+
+
 def main():
     home = tempfile.mkdtemp(prefix="bench-generate-")
     print("%-14s %8s %9s %10s  %s" % ("trace", "MB", "seconds", "peak MiB", "outcome, fixes told, tests"))
@@ -152,6 +172,10 @@ def main():
                 times = [stop(home, name, took * share) for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)]
                 print("  cancelled after " + ", ".join("%.0f ms%s" % (1000 * t, "" if s == "cancelled" else " (%s)" % s) for t, s in times), flush=True)
             os.unlink(home + "/" + name)
+        for size in (70000, 12 * MB):
+            claude(home + "/session.jsonl", size, 400)
+            print("a session of %.1f MB: what happened about %d tokens, its draft's proof %d" % (
+                size / MB, *[n / 4 for n in session_orders(home, "session.jsonl")]), flush=True)
         for task, size in orders(home):
             print("a work order of about %d tokens: %s" % (size / 4, task))
     finally:
