@@ -321,6 +321,16 @@ static void add_files(struct units *u, const struct builtin_request *q) {
     }
 }
 
+/* What it is about: its first line, if that is a heading. */
+static void add_title(struct buf *out, const char *text) {
+    text += strspn(text, "\n");
+    if (strncmp(text, "# ", 2) == 0) {
+        autofree char *title = xstrndup(text + 2, strcspn(text + 2, "\n"));
+        buf_adds(out, ": ");
+        markdown_prose(out, title, LESSON_MAX_LINE);
+    }
+}
+
 static void add_documents(struct units *u, const json_t *documents) {
     json_each_member(documents, name, text) {
         struct buf b = BUF_INIT(MAX_UNIT);
@@ -329,7 +339,9 @@ static void add_documents(struct units *u, const json_t *documents) {
         size_t len = json_string_length(text);
         len = len > MAX_DOCUMENT ? MAX_DOCUMENT : len;
         json_object_set_new(u->files, path, json_clean(json_string_value(text), len));
-        buf_addf(&b, "- [%s](%s)\n", path_basename(path), path);
+        buf_addf(&b, "- [%s](%s)", path_basename(path), path);
+        add_title(&b, json_string_value(text));
+        buf_addc(&b, '\n');
         add_unit(u, SECTION_REFERENCES, &b, NULL, NULL);
     }
 }

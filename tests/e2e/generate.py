@@ -197,6 +197,7 @@ def more(d):
                         documents=[{"name": "style.md", "text": "# Style\n\nShort names.\n"}], tests=3)["result"]
     check(result["install"][0]["outcome"] == "installed" and os.path.exists(d.work + "/.claude/skills/rust-lines/SKILL.md"), "it is installed when asked")
     check(open(d.work + "/skills/rust-lines/references/style.md").read().startswith("# Style"), "a document becomes a reference")
+    check("](references/style.md): Style\n" in open(d.work + "/skills/rust-lines/SKILL.md").read(), "and its heading says what for")
     check(result["tests"]["count"] <= 3, "no more tests than asked for")
     found = d.call("skill/find", task="the rust borrow checker refuses to borrow self.lines as mutable in the parser crate")["result"]
     check([m["name"] for m in found["matches"]][:2].count("rust-lines") == 1, "skill/find finds it")
