@@ -359,6 +359,23 @@ static void add_examples(struct units *u, const json_t *examples) {
     }
 }
 
+static bool names_any(const char *word, const struct lesson *c) {
+    return strcasestr(word, c->heeded) || (c->instead && strcasestr(word, c->instead));
+}
+
+/* Without the word that only interrupts: "No, ", "Stop. ". */
+static char *rule_of(const struct lesson *c) {
+    size_t len = strcspn(c->key, " ");
+    bool interrupts = len > 1 && c->key[len] && strchr(",.!", c->key[len - 1]);
+    autofree char *word = xstrndup(c->key, len), *rest = xstrdup(interrupts ? c->key + len + 1 : c->key);
+    if (!interrupts || names_any(word, c)) {
+        return xstrdup(c->key);
+    }
+    autofree char *next = xstrndup(rest, strcspn(rest, " "));
+    *rest = names_any(next, c) ? *rest : (char)toupper((unsigned char)*rest);
+    return take(rest);
+}
+
 void builtin_units(struct units *ret, const struct builtin_request *q) {
     const struct lessons *l = q->lessons;
     *ret = (struct units){.files = json_object()};
@@ -368,8 +385,8 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
     }
     for (size_t i = 0; i < l->corrections.count; i++) {
         const struct lesson *c = &l->corrections.list[i];
-        add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose, c->key,
-                  500);
+        autofree char *rule = rule_of(c);
+        add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose, rule, 500);
     }
     for (size_t i = 0; i < l->limits.count && i < 8; i++) {
         add_words(ret, SECTION_LIMITS, &l->limits.list[i].evidence, "limits",

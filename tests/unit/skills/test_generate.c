@@ -288,6 +288,27 @@ Test(generate, a_skill_is_named_as_a_person_would) {
     cr_expect(eq(str, name, "use-pnpm-not-npm"));
 }
 
+/* A rule is what a person ruled, and not how he interrupted. */
+Test(generate, a_rule_begins_with_what_is_ruled) {
+    static const char *const cases[][2] = {
+        {"No, this repo uses pnpm. Never run npm here.", "- This repo uses pnpm. Never run npm here.\n"},
+        {"stop. use pnpm, not npm", "- Use pnpm, not npm\n"},
+        {"pnpm, please, and never npm", "- pnpm, please, and never npm\n"},
+        {"npm. pnpm is what we use", "- npm. pnpm is what we use\n"},
+        {"Wait! pnpm, not npm", "- pnpm, not npm\n"},
+        {"always use pnpm", "- always use pnpm\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct lesson rule = {.key = (char *)(uintptr_t)cases[i][0], .heeded = "pnpm", .instead = "npm"};
+        const struct lessons lessons = {.corrections = {&rule, 1}};
+        const struct builtin_request q = {.lessons = &lessons};
+        struct skill_draft draft;
+        builtin_write(&draft, &q);
+        cr_expect(strstr(draft.text, cases[i][1]) != NULL, "%s in\n%s", cases[i][1], draft.text);
+        skill_draft_finish(&draft);
+    }
+}
+
 /* An error as it is quoted where no angle brackets may stand, without who said it, and cut. */
 Test(generate, a_description_quotes_an_error_undamaged) {
     static const struct {
