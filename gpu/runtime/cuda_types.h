@@ -236,6 +236,7 @@ struct cudart_node { /* cudaGraphNodeParams */
         struct graph *child;
         struct cudart_allocation_node allocation;
         void *freed;
+        struct event *event;
         struct cudart_conditional_node conditional;
     } of;
     long long reserved_last;

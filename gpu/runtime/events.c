@@ -1,5 +1,6 @@
 /* events: marks in streams, and when they were reached. */
-#include "gpu/runtime/api.h"
+#include "gpu/runtime/events.h"
+
 #include "gpu/runtime/host_access.h"
 #include "gpu/runtime/streams.h"
 
@@ -106,6 +107,32 @@ static struct op *mark_new(struct event *e) {
     return &m->op;
 }
 
+cudart_error event_mark_make(struct op **ret, struct event *handle) {
+    pthread_mutex_lock(&runtime.lock);
+    struct event *e = event_find(handle);
+    pthread_mutex_unlock(&runtime.lock);
+    if (!e) {
+        return no_event();
+    }
+    *ret = mark_new(e);
+    return CUDART_SUCCESS;
+}
+
+struct event *event_of_mark(struct op *op) {
+    return container_of(op, struct mark, op)->event;
+}
+
+void event_recorded(struct op *mark, uint64_t number, const struct order_clock *clock) {
+    struct event *e = event_of_mark(mark);
+    e->capture = NULL;
+    e->number = number;
+    e->clock = *clock;
+}
+
+struct order_clock event_clock(struct op *mark) {
+    return event_of_mark(mark)->clock;
+}
+
 /* In a stream that is captured it is a mark of the capture. runtime.lock is held. */
 static bool event_capture(struct event *e, const struct stream *s) {
     e->capture = s ? s->capture : NULL;
@@ -118,10 +145,13 @@ static bool event_capture(struct event *e, const struct stream *s) {
     return true;
 }
 
-static cudart_error event_record(struct event *handle, struct stream *stream) {
+#define EXTERNAL 1u /* of cudaEventRecordExternal and cudaEventWaitExternal */
+
+static cudart_error event_record(struct event *handle, struct stream *stream,
+                                 unsigned flags) {
     pthread_mutex_lock(&runtime.lock);
     struct event *e = event_find(handle);
-    bool captured = e && event_capture(e, stream_find(stream));
+    bool captured = e && !(flags & EXTERNAL) && event_capture(e, stream_find(stream));
     pthread_mutex_unlock(&runtime.lock);
     uint64_t number = 0;
     cudart_error code =
@@ -195,11 +225,11 @@ EXPORT cudart_error cudaEventDestroy(struct event *e) {
     RETURN(event_destroy(e));
 }
 EXPORT cudart_error cudaEventRecord(struct event *e, struct stream *s) {
-    RETURN(event_record(e, s));
+    RETURN(event_record(e, s, 0));
 }
 EXPORT cudart_error cudaEventRecordWithFlags(struct event *e, struct stream *s,
-                                             unsigned) {
-    RETURN(event_record(e, s));
+                                             unsigned flags) {
+    RETURN(event_record(e, s, flags));
 }
 EXPORT cudart_error cudaEventSynchronize(struct event *e) {
     RETURN(event_wait(e));
@@ -227,6 +257,12 @@ static cudart_error wait_event(struct stream *handle, struct event *event) {
     return !e ? no_event() : s ? CUDART_SUCCESS : stream_unknown();
 }
 
-EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *e, unsigned) {
+EXPORT cudart_error cudaStreamWaitEvent(struct stream *s, struct event *e,
+                                        unsigned flags) {
+    struct op *op;
+    if (flags & EXTERNAL && stream_is_captured(s)) {
+        cudart_error code = event_mark_make(&op, e);
+        RETURN(code ? code : stream_put(s, NODE_WAIT, op));
+    }
     RETURN(wait_event(s, e));
 }

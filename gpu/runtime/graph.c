@@ -1,6 +1,7 @@
 #include "gpu/runtime/graph.h"
 
 #include "base/find.h"
+#include "gpu/runtime/user_objects.h"
 
 static struct graph *known;
 
@@ -22,7 +23,13 @@ void graph_free(struct graph *g) {
         node_free(g->nodes[k]);
     }
     free(g ? g->nodes : NULL);
+    for (size_t k = 0; g && k < g->object_count; k++) {
+        if (g->objects[k].count) {
+            user_object_release(g->objects[k].object, g->objects[k].count);
+        }
+    }
     free(g ? g->conditions : NULL);
+    free(g ? g->objects : NULL);
     free(g);
 }
 
@@ -30,6 +37,21 @@ void graph_add_condition(struct graph *g, const struct graph_condition *c) {
     g->conditions =
         xreallocarray(g->conditions, g->condition_count + 1, sizeof *g->conditions);
     g->conditions[g->condition_count++] = *c;
+}
+
+void graph_add_object(struct graph *g, struct user_object *o, unsigned count) {
+    g->objects = xreallocarray(g->objects, g->object_count + 1, sizeof *g->objects);
+    g->objects[g->object_count++] = (struct held_object){o, count};
+}
+
+bool graph_drop_object(struct graph *g, struct user_object *o, unsigned count) {
+    struct held_object *h = list_find(x, g->objects, g->object_count,
+                                      x->object == o && x->count >= count);
+    if (h) {
+        h->count -= count;
+        user_object_release(o, count);
+    }
+    return h != NULL;
 }
 
 struct graph *graph_find(struct graph *handle) {
@@ -127,6 +149,10 @@ struct graph *graph_copy(const struct graph *g) {
     }
     for (size_t k = 0; k < g->condition_count; k++) {
         graph_add_condition(copy, &g->conditions[k]);
+    }
+    for (size_t k = 0; k < g->object_count; k++) {
+        user_object_retain(g->objects[k].object, g->objects[k].count);
+        graph_add_object(copy, g->objects[k].object, g->objects[k].count);
     }
     return copy;
 }

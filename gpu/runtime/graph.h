@@ -44,6 +44,11 @@ struct graph {
     size_t count;
     struct graph_condition *conditions;
     size_t condition_count;
+    struct held_object {
+        struct user_object *object;
+        unsigned count;
+    } * objects;
+    size_t object_count;
     bool frees_first; /* a launch frees what the last one left */
     struct order_clock ended; /* when its last launch ends: the next one waits for it */
     unsigned first_branch;    /* of its launches; 0: not launched */
@@ -60,6 +65,10 @@ void node_begin(struct graph_course *l, struct node *n, const struct order_clock
 
 struct graph *graph_new(void);
 void graph_free(struct graph *g);               /* NULL is fine */
+/* Takes over `count` uses of the object. */
+void graph_add_object(struct graph *g, struct user_object *o, unsigned count);
+/* false: it holds fewer. */
+bool graph_drop_object(struct graph *g, struct user_object *o, unsigned count);
 void graph_add_condition(struct graph *g, const struct graph_condition *c);
 struct graph *graph_find(struct graph *handle); /* a known one, or NULL */
 void graph_know(struct graph *g);               /* the program gets its handle */

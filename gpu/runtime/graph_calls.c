@@ -2,6 +2,7 @@
 #include "gpu/runtime/allocations.h"
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
+#include "gpu/runtime/events.h"
 #include "gpu/runtime/graph_calls.h"
 #include "gpu/runtime/graph_conditions.h"
 #include "gpu/runtime/graph_launch.h"
@@ -9,6 +10,7 @@
 #include "gpu/runtime/launches.h"
 #include "gpu/runtime/streams.h"
 #include "gpu/runtime/transfers.h"
+#include "gpu/runtime/user_objects.h"
 
 static cudart_error no_graph(void) {
     return explain(CUDART_INVALID_VALUE, "the graph does not exist (any more)");
@@ -123,8 +125,12 @@ static cudart_error update(struct graph *exec, struct graph *from) {
     exec->nodes = copy->nodes;
     exec->conditions = copy->conditions;
     exec->condition_count = copy->condition_count;
+    exec->objects = copy->objects;
+    exec->object_count = copy->object_count;
     copy->nodes = old.nodes;
     copy->conditions = old.conditions;
+    copy->objects = old.objects;
+    copy->object_count = old.object_count;
     graph_free(copy);
     return CUDART_SUCCESS;
 }
@@ -136,6 +142,31 @@ EXPORT cudart_error cudaGraphExecUpdate(struct graph *exec, struct graph *from,
         *ret = (struct cudart_graph_update){.result = code ? 2 : 0};
     }
     RETURN(code);
+}
+
+/* ---- the host's objects ---- */
+
+#define MOVED 1u /* cudaGraphUserObjectMove: the caller's uses become the graph's */
+
+EXPORT cudart_error cudaGraphRetainUserObject(struct graph *handle, struct user_object *o,
+                                              unsigned count, unsigned flags) {
+    pthread_mutex_lock(&runtime.lock);
+    struct graph *g = graph_find(handle);
+    bool fine = g && count && user_object_is_known(o);
+    if (fine) {
+        user_object_retain(o, flags & MOVED ? 0 : count);
+        graph_add_object(g, o, count);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    RETURN(fine ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
+}
+EXPORT cudart_error cudaGraphReleaseUserObject(struct graph *handle,
+                                               struct user_object *o, unsigned count) {
+    pthread_mutex_lock(&runtime.lock);
+    struct graph *g = graph_find(handle);
+    bool fine = g && graph_drop_object(g, o, count);
+    pthread_mutex_unlock(&runtime.lock);
+    RETURN(fine ? CUDART_SUCCESS : CUDART_INVALID_VALUE);
 }
 
 /* ---- nodes ---- */
@@ -228,6 +259,25 @@ EXPORT cudart_error cudaGraphAddChildGraphNode(struct node **ret, struct graph *
     RETURN(code);
 }
 
+static cudart_error add_event(struct node **ret, struct graph *g,
+                              struct node *const *needs, size_t count,
+                              enum node_type type, struct event *event) {
+    struct op *op = NULL;
+    cudart_error code = event_mark_make(&op, event);
+    return code ? code : add(ret, g, type, op, needs, count);
+}
+
+EXPORT cudart_error cudaGraphAddEventRecordNode(struct node **ret, struct graph *g,
+                                                struct node *const *needs, size_t count,
+                                                struct event *event) {
+    RETURN(add_event(ret, g, needs, count, NODE_RECORD, event));
+}
+EXPORT cudart_error cudaGraphAddEventWaitNode(struct node **ret, struct graph *g,
+                                              struct node *const *needs, size_t count,
+                                              struct event *event) {
+    RETURN(add_event(ret, g, needs, count, NODE_WAIT, event));
+}
+
 /* ---- nodes of memory and conditions ---- */
 
 static cudart_error add_allocation(struct node **ret, struct graph *g,
@@ -314,7 +364,7 @@ EXPORT cudart_error cudaGraphAddNode(struct node **ret, struct graph *g,
         RETURN(add_conditional(ret, g, needs, count, &p->of.conditional));
     case NODE_WAIT:
     case NODE_RECORD:
-        break;
+        RETURN(add_event(ret, g, needs, count, (enum node_type)p->type, p->of.event));
     }
     RETURN(explain(CUDART_NOT_SUPPORTED, "a node of type %d in a graph", p->type));
 }

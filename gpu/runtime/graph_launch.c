@@ -1,5 +1,6 @@
 #include "gpu/runtime/graph_launch.h"
 
+#include "gpu/runtime/events.h"
 #include "gpu/runtime/graph_conditions.h"
 #include "gpu/runtime/graph_memory.h"
 #include "gpu/runtime/runtime.h"
@@ -33,6 +34,12 @@ static cudart_error node_launch(struct launching *l, struct node *n) {
                                ? graph_memory_of(n->op)
                                : NULL;
     cudart_error code = CUDART_SUCCESS;
+    uint64_t number = 0;
+    if (n->type == NODE_WAIT) { /* the queue's order has it wait anyway */
+        const struct order_clock c = event_clock(n->op);
+        order_join(&n->branch.clock, &c);
+        return CUDART_SUCCESS;
+    }
     if (n->disabled) {
         return CUDART_SUCCESS;
     }
@@ -40,10 +47,15 @@ static cudart_error node_launch(struct launching *l, struct node *n) {
         return n->child ? nodes_launch(l, n->child, &n->branch.clock) : CUDART_SUCCESS;
     }
     if (n->type == NODE_ALLOCATE && graph_memory_lives(a)) {
-        code = stream_put_branch(l->stream, NODE_FREE, graph_memory_frees(a), &n->branch);
+        code = stream_put_branch(l->stream, NODE_FREE, graph_memory_frees(a), &n->branch,
+                                 &number);
     }
     code = code ? code
-                : stream_put_branch(l->stream, n->type, n->op->copy(n->op), &n->branch);
+                : stream_put_branch(l->stream, n->type, n->op->copy(n->op), &n->branch,
+                                    &number);
+    if (number && n->type == NODE_RECORD) {
+        event_recorded(n->op, number, &n->branch.clock);
+    }
     if (!code && n->type == NODE_ALLOCATE) {
         graph_memory_begins(a);
     } else if (!code && n->type == NODE_FREE) {

@@ -1,6 +1,7 @@
 /* graph_nodes: what nodes are and depend on, and changes of them. */
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/arrays.h"
+#include "gpu/runtime/events.h"
 #include "gpu/runtime/graph_calls.h"
 #include "gpu/runtime/launches.h"
 #include "gpu/runtime/streams.h"
@@ -241,6 +242,12 @@ static cudart_error host_set(struct node *n, const struct cudart_host_node *p) {
     return replace(n, CUDART_SUCCESS, host_call_make(p->function, p->data));
 }
 
+static cudart_error event_set(struct node *n, struct event *event) {
+    struct op *op = NULL;
+    cudart_error code = event_mark_make(&op, event);
+    return replace(n, code, op);
+}
+
 /* What a node's description of its type changes. */
 static cudart_error any_set(struct node *n, const struct cudart_node *p) {
     NEED(p);
@@ -254,6 +261,9 @@ static cudart_error any_set(struct node *n, const struct cudart_node *p) {
         return fill_set(fits, &p->of.set);
     case NODE_HOST:
         return host_set(fits, &p->of.host);
+    case NODE_WAIT:
+    case NODE_RECORD:
+        return event_set(fits, p->of.event);
     default:
         return explain(CUDART_NOT_SUPPORTED, "a change of a node of type %d", p->type);
     }
@@ -301,6 +311,25 @@ EXPORT cudart_error cudaGraphExecHostNodeSetParams(struct graph *exec, struct no
                                                    const struct cudart_host_node *p) {
     RETURN(host_set(clone_in(exec, node_of(n, NODE_HOST)), p));
 }
+/* Nodes that record an event, and such that wait for one. */
+#define EVENT_NODES(kind, type)                                                          \
+    EXPORT cudart_error cudaGraphEvent##kind##NodeGetEvent(struct node *n,               \
+                                                           struct event **ret) {         \
+        NEED(ret && node_of(n, type));                                                   \
+        *ret = event_of_mark(n->op);                                                     \
+        RETURN(CUDART_SUCCESS);                                                          \
+    }                                                                                    \
+    EXPORT cudart_error cudaGraphEvent##kind##NodeSetEvent(struct node *n,               \
+                                                           struct event *e) {            \
+        RETURN(event_set(node_of(n, type), e));                                          \
+    }                                                                                    \
+    EXPORT cudart_error cudaGraphExecEvent##kind##NodeSetEvent(                          \
+        struct graph *exec, struct node *n, struct event *e) {                           \
+        RETURN(event_set(clone_in(exec, node_of(n, type)), e));                          \
+    }
+EVENT_NODES(Record, NODE_RECORD)
+EVENT_NODES(Wait, NODE_WAIT)
+
 EXPORT cudart_error cudaGraphNodeSetParams(struct node *n, const struct cudart_node *p) {
     RETURN(any_set(graph_with(n) ? n : NULL, p));
 }

@@ -61,6 +61,14 @@ EXPORT cudart_error cudaMemPoolSetAccess(struct memory_pool *p, const void *list
     RETURN(need_pool(p));
 }
 
+#define READ_WRITE 3 /* cudaMemAccessFlagsProtReadWrite */
+
+EXPORT cudart_error cudaMemPoolGetAccess(int *ret, struct memory_pool *p, const void *) {
+    NEED(ret);
+    *ret = READ_WRITE; /* of the one device */
+    RETURN(need_pool(p));
+}
+
 static cudart_error attribute_set(struct memory_pool *p, int attribute,
                                   const void *value) {
     cudart_error code = need_pool(p);

@@ -4,7 +4,8 @@
 #include "gpu/runtime/api.h"
 #include "gpu/runtime/api_errors.h"
 
-struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* Recursive: what frees a graph may have it, and nodes of events take it. */
+struct runtime runtime = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 static __thread struct {
     cudart_error last;

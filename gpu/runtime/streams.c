@@ -128,9 +128,8 @@ cudart_error stream_put(struct stream *s, enum node_type type, struct op *op) {
 }
 
 cudart_error stream_put_branch(struct stream *s, enum node_type type, struct op *op,
-                               struct order_branch *branch) {
-    uint64_t number;
-    return put_locked(s, type, op, branch, &number);
+                               struct order_branch *branch, uint64_t *ret_number) {
+    return put_locked(s, type, op, branch, ret_number);
 }
 
 void stream_put_graph(struct stream *handle, const struct order_clock *end) {

@@ -31,9 +31,9 @@ struct stream {
 cudart_error stream_put_numbered(struct stream *s, enum node_type type, struct op *op,
                                  uint64_t *ret_number);
 cudart_error stream_put(struct stream *s, enum node_type type, struct op *op);
-/* For a node of a graph that is launched in s. */
+/* The same for a node of a graph that is launched in s. */
 cudart_error stream_put_branch(struct stream *s, enum node_type type, struct op *op,
-                               struct order_branch *branch);
+                               struct order_branch *branch, uint64_t *ret_number);
 void stream_put_graph(struct stream *s, const struct order_clock *end); /* its end */
 /* As stream_put, and waits until it is done (unless it was captured). */
 cudart_error stream_put_wait(struct stream *s, enum node_type type, struct op *op);

@@ -323,7 +323,7 @@ CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bound
          "free_twice": ends_by_free("has been freed before"), "resize_managed": ends_by_free("this is managed memory"),
          "copies": check_nothing, "copies_past": check_copies_past, "heap": check_nothing, "overrun": check_overrun,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
-         "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_conditions_unordered": check_graph_conditions_unordered, "graph_memory": check_graph_memory,
+         "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_conditions_unordered": check_graph_conditions_unordered, "graph_events": check_nothing, "user_objects": check_nothing, "graph_memory": check_graph_memory,
          "graph_memory_kept": check_graph_memory_kept, "graph_memory_late": check_graph_memory_late, "graph_nodes": check_nothing, "graph_ordered": check_nothing, "graph_unordered": check_graph_unordered, "handles": check_nothing, "leak": check_leak, "linked": check_nothing, "order": check_nothing,
          "poll": check_poll, "registered": lambda run: None, "repeat": check_repeat, "repeat_contents": check_repeat_contents,
          "repeat_found": check_repeat_found,
