@@ -6,13 +6,14 @@
 #include "gpu/fixes/fixes.h"
 #include "gpu/kernel_run.operation.h"
 #include "gpu/program/program_job.h"
+#include "gpu/program/program_missing.h"
 #include "gpu/program/program_save.h"
 
 struct program_run {
     struct call *call;
     const json_t *params;
     struct program_job *job;
-    struct work *work; /* a thread saves files */
+    struct work *work; /* a thread saves files, or looks for missing ones */
     char **roots;
     json_t *result;
     const char *dir; /* to save to */
@@ -34,7 +35,12 @@ static void save_on_thread(void *data) {
                                      (const char *const *)r->roots));
 }
 
-static void on_saved(void *data) {
+static void find_on_thread(void *data) {
+    struct program_run *r = data;
+    program_find_missing(r->result, r->params, (const char *const *)r->roots);
+}
+
+static void on_worked(void *data) {
     run_end(data, NULL);
 }
 
@@ -75,8 +81,10 @@ static void on_end(const json_t *answer, json_t *worker,
     program_set_summary(r->result);
     program_set_hint(r->result, r->params);
     r->dir = json_get_string(r->params, "save", NULL);
-    if (r->dir && json_array_size(json_object_get(r->result, "files"))) {
-        r->work = work_start(call_origin(r->call)->loop, save_on_thread, on_saved, r);
+    bool save = r->dir && json_array_size(json_object_get(r->result, "files"));
+    if (save || program_lacks(r->result)) {
+        r->work = work_start(call_origin(r->call)->loop,
+                             save ? save_on_thread : find_on_thread, on_worked, r);
     } else {
         run_end(r, NULL);
     }

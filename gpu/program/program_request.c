@@ -74,7 +74,7 @@ static bool is_binary(const char *path, const char *const *roots) {
            !memcmp(head.data, "\177ELF", 4);
 }
 
-static bool is_source(const char *path) {
+bool program_is_source(const char *path) {
     static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
     const char *end = strrchr(path_basename(path), '.');
     return end && any_of(i, 0, ARRAY_LEN(ends), !strcmp(end, ends[i]));
@@ -102,7 +102,7 @@ static int add_unit(struct request_making *m, const char *path, bool first) {
     if (r < 0) {
         return r;
     }
-    if (path && !json_object_get(asked, "source") && !is_source(path)) {
+    if (path && !json_object_get(asked, "source") && !program_is_source(path)) {
         check_input_finish(&input);
         return check_refuse(m->refusal, -EINVAL, CALL_BAD_PARAMS, "not_cuda",
                             "give files that end in .cu, .cpp, .cc, .cxx or .c",

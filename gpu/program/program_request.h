@@ -18,5 +18,7 @@ void program_sources_finish(struct program_sources *s);
 int program_request(const json_t *params, const char *const *roots,
                     const struct check_places *places, struct buf *out,
                     struct program_sources *ret_sources, struct check_refusal *refusal);
+/* By its name: one that nvcc compiles. */
+bool program_is_source(const char *path);
 /* The request's params. compile_ms: the compiler's time limit. */
 json_t *program_params(const json_t *params, unsigned compile_ms);

@@ -908,6 +908,26 @@ def tells_what_it_did_until_it_was_ended(d):
     assert did["lane_instructions"] == 4 * did["instructions"] and did["instructions"] % did["launches"] == 0, did
 
 
+def knows_where_the_missing_lie(d):
+    """... the header nearest to the program, and a source beside it; another program, which has a main(), is none of it."""
+    for name, text in (("lacks/far/include/part/sizes.h", ""), ("lacks/near/include/part/sizes.h", "#define SIZE 8\n"),
+                       ("lacks/near/helper.cu", "int helper(const char *text);\nint helper(const char *text) { return text[0]; }\n"),
+                       ("lacks/near/caller.cu", "int helper(const char *);\nint caller(void) { return helper(\"x\"); }\n"),
+                       ("lacks/near/other.cu", "int helper(const char *t) { return !t; }\nint main(void) { return helper(0); }\n")):
+        d.put(name, text)
+    text = "#include <part/sizes.h>\nint cudaFree(void *), helper(const char *);\nint main(void) { return cudaFree(0) + helper(\"\"); }\n"
+    d.put("lacks/near/program.cu", text)
+    e, = d.run("lacks/near/program.cu")["diagnostics"]
+    assert e["line"] == 1 and e["message"] == \
+        "part/sizes.h: No such file or directory; the workspace has it in lacks/near/include: give that folder with -I", e
+    e, = d.run("lacks/near/program.cu", options=["-Ilacks/near/include"])["diagnostics"]
+    assert e["line"] == 3 and e["message"].endswith("; lacks/near/helper.cu defines it: give that file, too"), e
+    r = d.run("lacks/near/program.cu", options=["-Ilacks/near/include"], paths=["lacks/near/helper.cu"])
+    assert r["verdict"] == "pass", r
+    e, = d.run_text("#include \"nowhere.h\"\n")["diagnostics"]
+    assert e["message"] == "nowhere.h: No such file or directory", e
+
+
 def cancelled(d):
     d.put("program.cu", program("for (;;);"))
     number = d.send("kernel/run", {"path": "program.cu", "timeout_s": 100})
@@ -959,7 +979,7 @@ def main():
     tap.run("tells what was found in a launch that never ends", tells_what_was_found_in_a_launch_that_never_ends, d)
     tap.run("tells what nobody used of a launch that never ends", tells_what_nobody_used_of_a_launch_that_never_ends, d)
     for function in (cannot_take_back_what_was_found, may_close_what_it_did_not_open, a_host_function_that_waits_or_does_not_return_is_told, a_cached_program_is_said_to_run, an_include_that_was_not_followed_says_why, says_why_the_host_crashed, ends_when_its_threads_end,
-                     a_full_stack_of_another_thread_is_told, a_handler_hides_no_host_access, a_handler_of_its_own_faults_works,
+                     a_full_stack_of_another_thread_is_told, knows_where_the_missing_lie, a_handler_hides_no_host_access, a_handler_of_its_own_faults_works,
                      a_handler_sees_no_fault_of_memory_that_is_closed):
         tap.run(function.__name__.replace("_", " "), function, d)
     tap.run("cancelled", cancelled, d)
