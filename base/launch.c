@@ -130,8 +130,6 @@ static char **minimal_env(void) {
     return env;
 }
 
-DEFINE_CLEANUP(char **, strings_free);
-
 /* Move a descriptor above standard error, where dup2 onto 0 to 2 cannot hit it. */
 static int raise_fd(int *fd) {
     if (*fd > 2) {

@@ -16,6 +16,7 @@ bool words_have(const char *words, const char *word);
 bool strings_end(const char *const *list, const char *text);
 /* Frees the list and its strings; NULL is a no-op. */
 void strings_free(char **list);
+DEFINE_CLEANUP(char **, strings_free);
 
 /* A growing list. Initialise with zeros; `list` is NULL until the first string is added.
  */

@@ -17,7 +17,7 @@ static int by_uri(const void *a, const void *b) {
 /* Of the skills with one name the one that counts, in an order that stays. */
 static json_t *sorted_listing(const json_t *all) {
     size_t count = 0;
-    json_t **list = xcalloc(json_array_size(all) + 1, sizeof *list);
+    autofree json_t **list = xcalloc(json_array_size(all) + 1, sizeof *list);
     json_each(all, i, entry) {
         if (!json_object_get(entry, "shadowed_by")) {
             list[count++] = entry;
@@ -28,7 +28,6 @@ static json_t *sorted_listing(const json_t *all) {
     for (size_t i = 0; i < count; i++) {
         json_array_append(sorted, list[i]);
     }
-    free(list);
     return sorted;
 }
 

@@ -210,7 +210,7 @@ static void put_next(const json_t *params, const json_t *result) {
     autofree char *folder = xstrdup(json_get_string(result, "path", ""));
     bool reached = true;
     folder[strlen(folder) - strlen(path_basename(folder))] = '\0';
-    json_t *folders = json_array();
+    autojson *folders = json_array();
     json_each(json_object_get(spec, "include_roots"), i, one) {
         autofree char *joined = path_join(folder, json_string_value(one));
         autofree char *whole = path_normalize(joined);
@@ -224,7 +224,6 @@ static void put_next(const json_t *params, const json_t *result) {
         render_word(json_string_value(json_array_get(folders, i)));
     }
     putchar('\n');
-    json_decref(folders);
 }
 
 /* The spec goes to standard output where no file was written, all else beside it. */

@@ -112,14 +112,10 @@ static bool is_read(const struct host_program *p, const struct place *at) {
     const struct code_tokens *t = &p->b.tokens;
     const struct declaration *in = at->frame ? at->frame->in : NULL;
     uint64_t name = code_token_hash(at->t, at->from);
-    for (size_t i = in ? in->body : 0; in && i < in->body_end; i++) {
-        if (code_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
-            code_word(t, i + 1) == WORD_ASSIGN &&
-            is_argument(t, i + 2, in->body_end, main_words(p))) {
-            return true;
-        }
-    }
-    return false;
+    return in && any_of(i, in ? in->body : 0, in->body_end,
+                        code_word(t, i) == WORD_NAME && code_token_hash(t, i) == name &&
+                            code_word(t, i + 1) == WORD_ASSIGN &&
+                            is_argument(t, i + 2, in->body_end, main_words(p)));
 }
 
 /* The same through the parameters of functions that get it. */
@@ -219,15 +215,12 @@ static unsigned wanted_at(const struct code_tokens *t, size_t i, struct main_wor
 
 /* Whether argument n is read as a number. */
 static bool is_number(const struct code_tokens *t, unsigned n, struct main_words m) {
-    for (size_t i = 1; i < t->count; i++) {
-        if (is_list(t, i, m) && number_at(t, i + 2) == n &&
+    return any_of(
+        i, 1, t->count,
+        is_list(t, i, m) && number_at(t, i + 2) == n &&
             code_token_in(t, i - 2,
                           "atoi atol atoll atof stoi stol stoll stof stod strtol "
-                          "strtoul strtof strtod")) {
-            return true;
-        }
-    }
-    return false;
+                          "strtoul strtof strtod"));
 }
 
 static unsigned wanted_numbers(const struct host_program *p) {

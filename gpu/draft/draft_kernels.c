@@ -1,4 +1,5 @@
 #include "gpu/draft/draft_kernels.h"
+#include "base/find.h"
 
 #include "gpu/source/host_parameters.h"
 
@@ -40,12 +41,7 @@ bool draft_kernel_overloaded(const struct host_program *p,
 }
 
 bool draft_has_main(const struct host_program *p) {
-    for (size_t i = 0; i < p->b.declarations.count; i++) {
-        const struct declaration *d = &p->b.declarations.list[i];
-        if (d->kind == DECLARATION_FUNCTION && d->body && d->name &&
-            code_token_is(&p->b.tokens, d->name, "main")) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(d, p->b.declarations.list, p->b.declarations.count,
+                    d->kind == DECLARATION_FUNCTION && d->body && d->name &&
+                        code_token_is(&p->b.tokens, d->name, "main"));
 }

@@ -1,6 +1,7 @@
 #include "gpu/draft/draft_launch.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "gpu/host/host_params.h"
 
 #include <stdio.h>
@@ -42,12 +43,7 @@ bool draft_launch_find(struct host_program *p, const struct declaration *kernel,
 
 /* Whether an example is among the sizes from `first` on. */
 static bool stands_in(const struct host_sizes *sizes, size_t first) {
-    for (size_t i = first; i < sizes->count; i++) {
-        if (sizes->list[i].stands_in) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, first, sizes->count, sizes->list[i].stands_in);
 }
 
 /* One template argument: a number, or a type that needs no name of the source. */

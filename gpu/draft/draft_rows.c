@@ -1,6 +1,7 @@
 #include "gpu/draft/draft_rows.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "gpu/draft/kernel_use.h"
 
 enum { FACTORS_MAX = 8, PRODUCT_MAX = 1024 };
@@ -17,12 +18,7 @@ static const char *name_in_kernel(const json_t *args, const json_t *size) {
 }
 
 static bool all_alike(const json_t *list) {
-    json_each(list, i, one) {
-        if (!json_equal(one, json_array_get(list, 0))) {
-            return false;
-        }
-    }
-    return true;
+    return !json_any(list, one, !json_equal(one, json_array_get(list, 0)));
 }
 
 /* All but the row in one extent, then the row; SIZE_MAX: there is none. */

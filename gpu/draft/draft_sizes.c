@@ -1,4 +1,5 @@
 #include "gpu/draft/draft_sizes.h"
+#include "base/find.h"
 
 #include "gpu/spec/integer_expression.h"
 
@@ -77,12 +78,9 @@ static bool measure(const json_t *spec, const struct size_values *values, bool *
 }
 
 static bool keeps_meaning(const struct texts *texts, const struct size_values *values) {
-    for (size_t i = 0; i < texts->count; i++) {
-        if (!texts->rounds[i] && integer_expression_rounds(texts->list[i], values)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(i, 0, texts->count,
+                   !texts->rounds[i] &&
+                       integer_expression_rounds(texts->list[i], values));
 }
 
 /* What is left over of a block stays: a division without remainder stays one, too. */

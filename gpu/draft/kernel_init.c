@@ -191,7 +191,7 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
     }
     bool good = write_file(s, &root, rel, text, strlen(text));
     autofree char *folder = xstrndup(rel, (size_t)(path_basename(rel) - rel));
-    json_t *names = json_array();
+    autojson *names = json_array();
     for (size_t i = 0; good && i < s->files.count; i++) {
         const struct recorded_file *f = &s->files.list[i];
         autofree char *name = path_join(folder, f->name);
@@ -201,7 +201,6 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
     if (json_array_size(names)) {
         json_object_set(s->result, "files", names);
     }
-    json_decref(names);
     root_close(&root);
     return good;
 }
@@ -255,7 +254,7 @@ static void name_source(json_t *spec, const char *path) {
 
 /* The include folders, as they are named from the spec's own. */
 static void name_folders(json_t *spec, const struct init *s, const char *path) {
-    json_t *own = json_array();
+    autojson *own = json_array();
     autofree char *source = path ? whole_path(s, path) : NULL;
     char *slash = source && *source == '/' ? strrchr(source, '/') : NULL;
     if (slash) {
@@ -268,7 +267,6 @@ static void name_folders(json_t *spec, const struct init *s, const char *path) {
         json_array_append_new(own, json_clean_z(name));
     }
     json_object_set(spec, "include_roots", json_array_size(own) ? own : NULL);
-    json_decref(own);
 }
 
 static double product_of(const json_t *extents) {

@@ -1,4 +1,5 @@
 #include "gpu/draft/kernel_use.h"
+#include "base/find.h"
 
 #define ALIASES_MAX 4
 
@@ -101,13 +102,9 @@ static bool is_name(const struct code_tokens *t, size_t i, const char *name) {
 
 static bool multiplies_in(const struct code_tokens *t, size_t from, size_t to,
                           const char *parameter) {
-    for (size_t i = from; i < to; i++) {
-        if (is_name(t, i, parameter) &&
-            (code_word(t, i - 1) == WORD_STAR || code_word(t, i + 1) == WORD_STAR)) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, from, to,
+                  is_name(t, i, parameter) && (code_word(t, i - 1) == WORD_STAR ||
+                                               code_word(t, i + 1) == WORD_STAR));
 }
 
 /* Inside the brackets of buffer[…]. */

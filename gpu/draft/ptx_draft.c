@@ -1,4 +1,5 @@
 #include "gpu/draft/ptx_draft.h"
+#include "base/find.h"
 
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/spec_draft.h"
@@ -190,13 +191,8 @@ static json_t *arg_of(const struct ptx_function *f, const struct ptx_variable *v
 /* --- the launch --- */
 
 static bool has_dynamic_shared(const struct ptx_module *m) {
-    for (uint32_t i = 0; i < m->variable_count; i++) {
-        const struct ptx_variable *v = &m->variables[i];
-        if (v->space == PTX_SHARED && v->is_unsized && v->used) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(v, m->variables, m->variable_count,
+                    v->space == PTX_SHARED && v->is_unsized && v->used);
 }
 
 static json_t *extents_json(const uint32_t extents[3]) {

@@ -172,7 +172,7 @@ static json_t *extents_of(struct drafted_run *r, const char *buffer, int64_t n,
 }
 
 static void add_sizes(struct drafted_run *r) {
-    json_t *sizes = json_object();
+    autojson *sizes = json_object();
     for (size_t i = 0; i < r->count; i++) {
         if (r->sizes[i].used) {
             json_object_set_new(sizes, r->sizes[i].name, json_integer(r->sizes[i].value));
@@ -182,7 +182,6 @@ static void add_sizes(struct drafted_run *r) {
         json_object_set(r->spec, "sizes", sizes);
         json_object_set_new(r->spec, "odd_sizes", json_false());
     }
-    json_decref(sizes);
 }
 
 /* --- buffers --- */
@@ -469,7 +468,7 @@ static void add_args(struct drafted_run *r) {
 
 /* Variables of the device that the program gave a value. */
 static void add_globals(struct drafted_run *r) {
-    json_t *globals = json_object();
+    autojson *globals = json_object();
     json_each(r->memory, i, memory) {
         const char *symbol = json_get_string(memory, "variable", NULL);
         r->root = symbol;
@@ -487,7 +486,6 @@ static void add_globals(struct drafted_run *r) {
     if (json_object_size(globals)) {
         json_object_set(r->spec, "globals", globals);
     }
-    json_decref(globals);
 }
 
 /* --- the launch --- */
@@ -553,7 +551,7 @@ static void add_course(struct drafted_run *r) {
 json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool named,
                   const json_t *record, const char *stem, struct recorded_files *files,
                   json_t **unknown) {
-    struct drafted_run *r = xcalloc(1, sizeof *r);
+    autofree struct drafted_run *r = xcalloc(1, sizeof *r);
     *r = (struct drafted_run){.p = p,
                               .kernel = kernel,
                               .record = record,
@@ -580,6 +578,5 @@ json_t *run_draft(struct host_program *p, const struct declaration *kernel, bool
     *unknown = r->unknown;
     json_decref(r->spec);
     json_decref(r->buffers);
-    free(r);
     return ret;
 }

@@ -1,6 +1,7 @@
 #include "gpu/draft/spec_draft.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/draft_launch.h"
@@ -99,12 +100,7 @@ static void fill_buffer(struct draft *d, json_t *arg, const struct host_param *p
 }
 
 static bool varies(const struct draft *d) {
-    for (size_t i = 0; i < d->sizes.count; i++) {
-        if (!d->sizes.list[i].fixed) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(i, 0, d->sizes.count, !d->sizes.list[i].fixed);
 }
 
 /* Whether the kernel must write all of it: the host reads all of it afterwards, and what

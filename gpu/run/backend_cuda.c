@@ -389,7 +389,7 @@ static void output_drop(void) {
 
 static int cuda_time(struct backend *b, const struct backend_timing *what, json_t **ret,
                      struct err *err) {
-    struct cuda_prepared *list = xcalloc(what->count + 1, sizeof *list);
+    autofree struct cuda_prepared *list = xcalloc(what->count + 1, sizeof *list);
     size_t count = 0;
     struct cuda_context *c = begin(b);
     int r = cuda_context_usable(c, err);
@@ -400,7 +400,6 @@ static int cuda_time(struct backend *b, const struct backend_timing *what, json_
     r = r ? r : cuda_context_wait(c, "filling a texture", err);
     r = r ? r : cuda_timing(c, what, list, count, ret, &b->code, err);
     r = r ? r : ended(b, surfaces_fetch(b, err));
-    free(list);
     output_drop();
     return r;
 }

@@ -167,11 +167,10 @@ static bool judge_added(struct course *run, size_t i, json_t *added) {
 }
 
 void odd_trials(struct course *run) {
-    json_t *added = json_array();
+    autojson *added = json_array();
     size_t end = run->case_count + run->added_count;
     for (size_t i = run->case_count; i < end && judge_added(run, i, added); i++) {}
     if (json_array_size(added)) {
         json_object_set(run->result, "added_cases", added);
     }
-    json_decref(added);
 }

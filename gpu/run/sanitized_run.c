@@ -107,7 +107,7 @@ static void run_cases(struct sanitized_course *c, uint64_t until_ms, json_t *ans
 
 json_t *sanitized_run(const json_t *request, const struct spec_files *files,
                       const struct backend_class *backend, uint64_t until_ms) {
-    struct sanitized_course *c = xcalloc(1, sizeof *c);
+    autofree struct sanitized_course *c = xcalloc(1, sizeof *c);
     struct err err = {0};
     json_t *answer = json_pack("{s:i, s:i, s:[]}", "cases", 0, "of", 0, "seeds");
     c->class = backend;
@@ -123,6 +123,5 @@ json_t *sanitized_run(const json_t *request, const struct spec_files *files,
     }
     kernel_spec_finish(&c->spec);
     free(c->cubin);
-    free(c);
     return answer;
 }

@@ -45,13 +45,12 @@ static cudart_error fill(void *to, const void *pattern, size_t unit, size_t coun
         return explain(CUDART_INVALID_VALUE,
                        "the bytes to be filled are not inside of one allocation");
     }
-    uint8_t *bytes = xmalloc(unit * count + 1);
+    autofree uint8_t *bytes = xmalloc(unit * count + 1);
     for (size_t k = 0; k < count; k++) {
         memcpy(bytes + k * unit, pattern, unit);
     }
     cudart_error code = cudaMemcpyAsync(to, bytes, unit * count, COPY_DEFAULT, s);
     code = code ? code : cudaStreamSynchronize(s);
-    free(bytes);
     return code;
 }
 

@@ -191,8 +191,8 @@ static json_t *image_shape(const struct image *im) {
 /* A spec's "texture" or "surface", but for the buffer's name. */
 static json_t *image_modes(const struct image *im) {
     static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
-    json_t *address = json_array(),
-           *ret = json_pack("{s:i}", "channels", (int)im->channels);
+    autojson *address = json_array();
+    json_t *ret = json_pack("{s:i}", "channels", (int)im->channels);
     for (unsigned d = im->rank; d-- > 0;) { /* as the shape's extents */
         json_array_append_new(address, json_string(modes[im->address[d] % 4]));
     }
@@ -200,15 +200,13 @@ static json_t *image_modes(const struct image *im) {
         json_object_set_new(ret, "layered", json_true());
     }
     if (!im->is_surface) {
-        json_t *more = json_pack(
+        autojson *more = json_pack(
             "{s:b, s:b, s:s, s:s, s:b, s:s, s:O}", "cube", im->is_cube, "seamless",
             im->is_seamless, "memory", im->is_linear ? "linear" : "array", "filter",
             im->filters ? "linear" : "point", "normalized", im->is_normalized, "read",
             im->reads_floats ? "normalized_float" : "element", "address", address);
         json_object_update(ret, more);
-        json_decref(more);
     }
-    json_decref(address);
     return ret;
 }
 

@@ -173,7 +173,7 @@ static void run_add(struct stretch *runs, uint32_t *count, struct stretch run) {
 }
 
 static cudart_error allocations_renew(const struct reservation *r) {
-    struct stretch *runs = xmalloc((2 * r->count + 1) * sizeof *runs);
+    autofree struct stretch *runs = xmalloc((2 * r->count + 1) * sizeof *runs);
     uint32_t count = 0;
     uint64_t at = r->address;
     for (size_t k = 0; k < r->count; k++) {
@@ -183,14 +183,12 @@ static cudart_error allocations_renew(const struct reservation *r) {
         at = p->address + p->bytes;
     }
     run_add(runs, &count, (struct stretch){at, r->address + r->bytes - at, false, false, ACCESS_NONE});
-    struct allocation **list = xmalloc(count * sizeof *list);
+    autofree struct allocation **list = xmalloc(count * sizeof *list);
     for (uint32_t k = 0; k < count; k++) {
         list[k] = allocation_of(r, &runs[k]);
     }
     int rc = memory_replace(&runtime.device.memory, r->address, r->address + r->bytes,
                             list, count);
-    free(list);
-    free(runs);
     return rc ? CUDART_OUT_OF_MEMORY : CUDART_SUCCESS;
 }
 

@@ -230,10 +230,8 @@ char *host_macro_expand(const struct host_macro *m, const struct code_tokens *t,
     if (code_tokens_read(&body, m->body, strlen(m->body)) < 0) {
         return NULL;
     }
-    struct buf out = BUF_INIT(EXPANDED_MAX);
+    autobuf out = BUF_INIT(EXPANDED_MAX);
     fill_body(m, &body, t, &arguments, &out);
     code_tokens_finish(&body);
-    char *ret = out.full ? NULL : buf_detach(&out);
-    buf_finish(&out);
-    return ret;
+    return out.full ? NULL : buf_detach(&out);
 }

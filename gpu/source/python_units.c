@@ -428,7 +428,7 @@ static void make_units(const struct finder *f, struct python_units *ret) {
 
 void python_units_find(const char *text, size_t len, struct python_units *ret) {
     *ret = (struct python_units){.count = 0};
-    struct finder *f = xcalloc(1, sizeof *f);
+    autofree struct finder *f = xcalloc(1, sizeof *f);
     f->text = text;
     read_tokens(f, len);
     if (!f->failed && f->strings > 1) {
@@ -439,7 +439,6 @@ void python_units_find(const char *text, size_t len, struct python_units *ret) {
         *ret = (struct python_units){.strings = {UINT64_MAX}, .count = 1};
     }
     free(f->tokens);
-    free(f);
 }
 
 bool python_units_has(const struct python_units *units, size_t unit, size_t string) {

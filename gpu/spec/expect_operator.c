@@ -302,7 +302,7 @@ static struct expect_branch branch_of(const struct expect_work *w, size_t last) 
 static int branch_compute(const struct expect_work *w, const struct expect_branch *b,
                           size_t last, struct row_range rows, double *const *to,
                           struct err *err) {
-    struct operator_call *parts = xcalloc(EXPECT_MAX_STEPS, sizeof *parts);
+    autofree struct operator_call *parts = xcalloc(EXPECT_MAX_STEPS, sizeof *parts);
     struct operator_budget budget = {UINT64_MAX /* expect_operator_foresee */, w->stopped,
                                      w->memory};
     int r = 0;
@@ -320,7 +320,6 @@ static int branch_compute(const struct expect_work *w, const struct expect_branc
     for (size_t k = 0; k <= last; k++) {
         operator_call_finish(&parts[k]);
     }
-    free(parts);
     return r;
 }
 

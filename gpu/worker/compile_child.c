@@ -102,13 +102,12 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
                        const char *const *extra, size_t *ret_count) {
     char **argv = NULL;
     size_t count = 0;
-    char **options = compile_options_argv(&job->options);
+    autoptr(strings_free) char **options = compile_options_argv(&job->options);
     for (char **option = options; *option; option++) {
         if (is_understood(room, *option)) {
             argv_add(&argv, &count, xstrdup(*option));
         }
     }
-    strings_free(options);
     argv_add(&argv, &count, xstrdup("--device-int128")); /* nvcc's default */
     argv_add(&argv, &count, xstrdup("--pre-include=" SHIM_AS_NVCC));
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
@@ -128,7 +127,7 @@ void compile_unit(const struct compile_room *room, const struct compile_job *job
                   const char *text, const char *const *extra, struct nvrtc_output *ret) {
     struct option_words names = {0}, texts = {0};
     size_t count;
-    char **argv = argv_new(room, job, extra, &count);
+    autoptr(strings_free) char **argv = argv_new(room, job, extra, &count);
     headers_list(job, &names, &texts);
     const struct nvrtc_input in = {
         .text = text,
@@ -140,7 +139,6 @@ void compile_unit(const struct compile_room *room, const struct compile_job *job
         .header_count = (int)names.count,
     };
     nvrtc_compile(room->nvrtc, &in, ret);
-    strings_free(argv);
     free(names.items);
     free(texts.items);
 }
@@ -320,12 +318,11 @@ static void compile(struct compile_answer *a) {
 
 /* The answer has a limit; the PTX does as well, if more slowly. */
 static void add_cubin(const struct compile_answer *a, json_t *json) {
-    json_t *text = cubin_to_text(a->out.cubin, a->out.cubin_len);
+    autojson *text = cubin_to_text(a->out.cubin, a->out.cubin_len);
     size_t ptx = json_string_length(json_object_get(json, "ptx"));
     if (text && json_string_length(text) + ptx < CHILD_MAX_ANSWER / 2) {
         json_object_set(json, "cubin", text);
     }
-    json_decref(text);
 }
 
 static json_t *answer_to_json(struct compile_answer *a, unsigned confinement) {

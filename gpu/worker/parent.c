@@ -214,7 +214,7 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
                        char ret[static HASH_HEX_SIZE]) {
     struct compile_options options = run->job.options;
     options.quick = false;
-    char **argv = compile_options_argv(&options);
+    autoptr(strings_free) char **argv = compile_options_argv(&options);
     struct hash h;
     hash_init(&h);
     hash_add_field(&h, w->version, strlen(w->version));
@@ -226,7 +226,6 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
         hash_add_field(&h, *dir, strlen(*dir));
     }
     hash_hex(&h, ret);
-    strings_free(argv);
 }
 
 /* A free place, or that of the least recently used ready parent. One that is starting is

@@ -80,7 +80,7 @@ static size_t entries_read(const struct root *root, struct entry *entries) {
 }
 
 static void old_drop(const struct root *root) {
-    struct entry *entries = xcalloc(MAX_ENTRIES, sizeof *entries);
+    autofree struct entry *entries = xcalloc(MAX_ENTRIES, sizeof *entries);
     size_t count = entries_read(root, entries), bytes = 0;
     qsort(entries, count, sizeof *entries, newest_first);
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +91,6 @@ static void old_drop(const struct root *root) {
             (void)unlinkat(root->fd, name, 0);
         }
     }
-    free(entries);
 }
 
 static bool entry_put(const struct root *root, const char *name, const struct buf *b) {

@@ -448,7 +448,7 @@ static void validation_run(struct worker *w, struct validation *v) {
         return;
     }
     enum cuda_confinement confinement = cuda_room_confinement();
-    char **environment = cuda_room_environment(
+    autoptr(strings_free) char **environment = cuda_room_environment(
         v->is_retried && confinement == CUDA_CONFINEMENT_TRY ? CUDA_CONFINEMENT_FULL
                                                              : confinement);
     /* It starts others, in groups that only it knows. */
@@ -457,7 +457,6 @@ static void validation_run(struct worker *w, struct validation *v) {
     if (pid == 0) {
         child_exec(v, end, is_keeper ? environ : environment, child_kind(v));
     }
-    strings_free(environment);
     close(end);
     worker_child_own(child, &child_events, v);
     child->end_signal = is_keeper ? SIGTERM : SIGKILL;

@@ -38,9 +38,8 @@ static struct rpc_request *request_add(struct rpc_peer *peer, rpc_response *cb,
 }
 
 static void add_method(struct buf *out, const char *method) {
-    json_t *name = json_text(method, strlen(method));
+    autojson *name = json_text(method, strlen(method));
     rpc_write_member(out, "method", name);
-    json_decref(name);
 }
 
 static void add_call(struct buf *out, const char *method, json_t *params) {

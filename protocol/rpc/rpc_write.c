@@ -58,14 +58,13 @@ void rpc_write_member(struct buf *out, const char *key, const json_t *value) {
 }
 
 void rpc_write_error(struct buf *out, int code, const char *message, const json_t *data) {
-    json_t *text = json_clean_z(message);
+    autojson *text = json_clean_z(message);
     buf_addf(out, ",\"error\":{\"code\":%d", code);
     rpc_write_member(out, "message", text);
     if (data) {
         rpc_write_member(out, "data", data);
     }
     buf_addc(out, '}');
-    json_decref(text);
 }
 
 void rpc_write_id(const struct rpc_peer *peer, struct buf *out, const char *id) {

@@ -54,7 +54,7 @@ static const struct snapshot_place *next_place(const struct snapshot *s,
 static void add_places(const struct catalog *c, const struct snapshot_place *p,
                        json_t *result, const char *agents_key) {
     const struct snapshot *s = c->snapshot;
-    json_t *agents = json_array(), *duplicates = json_array();
+    autojson *agents = json_array(), *duplicates = json_array();
     add_agents(c, p, agents);
     while ((p = next_place(s, p))) {
         add_agents(c, p, agents);
@@ -66,8 +66,6 @@ static void add_places(const struct catalog *c, const struct snapshot_place *p,
     if (json_array_size(duplicates)) {
         json_object_set(result, "duplicates", duplicates);
     }
-    json_decref(agents);
-    json_decref(duplicates);
 }
 
 static json_t *describe(const struct catalog *c, const struct snapshot_place *p) {
@@ -146,7 +144,7 @@ static bool model_lift_of(const struct catalog *c, const struct ranked *m,
  * the words. */
 static void rank_for_model(const struct catalog *c, struct ranking *r,
                            const char *model) {
-    double *order = xcalloc(r->count + 1, sizeof *order);
+    autofree double *order = xcalloc(r->count + 1, sizeof *order);
     for (size_t i = 0; model && i < r->count; i++) {
         const struct ranked moved = r->list[i];
         struct model_lift lift;
@@ -162,7 +160,6 @@ static void rank_for_model(const struct catalog *c, struct ranking *r,
         order[k] = own;
         r->list[k] = moved;
     }
-    free(order);
 }
 
 /* What fits closer than what they can tell apart are ranked by what was measured. */

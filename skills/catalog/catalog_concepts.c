@@ -241,7 +241,7 @@ static bool write_idiom(const struct task_words *t, size_t at, size_t length,
 
 /* From left to right, the longest first. */
 static size_t find_idioms(struct ranker *r, const char *task, struct idiom *ret) {
-    struct task_words *t = xcalloc(1, sizeof *t);
+    autofree struct task_words *t = xcalloc(1, sizeof *t);
     struct other_name name;
     size_t count = 0;
     t->ranker = r;
@@ -258,7 +258,6 @@ static size_t find_idioms(struct ranker *r, const char *task, struct idiom *ret)
             }
         }
     }
-    free(t);
     return count;
 }
 
@@ -334,10 +333,10 @@ void search_choose_concepts(struct ranker *r, struct search *q, const char *task
     struct key_terms terms;
     struct idiom idioms[IDIOMS_MAX];
     key_terms_read(&terms, task);
-    struct candidate *list = xcalloc(terms.count + IDIOMS_MAX + 1, sizeof *list);
+    autofree struct candidate *list = xcalloc(terms.count + IDIOMS_MAX + 1, sizeof *list);
     size_t count = read_candidates(r, &terms, list);
     count = add_idioms(idioms, find_idioms(r, task, idioms), list, count);
-    struct valued *values = xcalloc(count + 1, sizeof *values);
+    autofree struct valued *values = xcalloc(count + 1, sizeof *values);
     q->is_long = terms.words > LONG_TASK;
     size_t kept = choose_values(q, list, count, values);
     for (size_t i = 0; i < kept; i++) {
@@ -353,7 +352,5 @@ void search_choose_concepts(struct ranker *r, struct search *q, const char *task
     }
     share_weights(q->ranking, rarity(q->snapshot->indexed, 1));
     measure_unknown(q->ranking, q->snapshot->indexed);
-    free(values);
-    free(list);
     key_terms_finish(&terms);
 }

@@ -49,7 +49,7 @@ static void set_field(struct index_document *d, size_t field, struct buf *words)
 static void set_body(struct index_document *d, const struct skill_text *t,
                      struct buf *about) {
     struct markdown m;
-    struct buf headings = BUF_INIT(8u << 10), body = BUF_INIT(CATALOG_BODY_MAX);
+    autobuf headings = BUF_INIT(8u << 10), body = BUF_INIT(CATALOG_BODY_MAX);
     markdown_read(&m, t->text + t->body, t->len - t->body, t->body_line);
     for (size_t i = 0; i < m.heading_count; i++) {
         if (i < MEANING_HEADINGS) {
@@ -62,16 +62,13 @@ static void set_body(struct index_document *d, const struct skill_text *t,
     }
     set_field(d, 2, &headings);
     set_field(d, 3, &body);
-    buf_finish(&headings);
-    buf_finish(&body);
     markdown_finish(&m);
 }
 
 static void set_words(struct index_document *d, size_t field, const char *text) {
-    struct buf words = BUF_INIT(CATALOG_DESCRIPTION_MAX * 2);
+    autobuf words = BUF_INIT(CATALOG_DESCRIPTION_MAX * 2);
     words_index(&words, text, strlen(text));
     set_field(d, field, &words);
-    buf_finish(&words);
 }
 
 /* The description's first sentences say what a skill is for, the rest when not. Headings

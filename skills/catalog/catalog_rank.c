@@ -380,7 +380,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
     ret->list = xcalloc(limit + 3 * NEAR_KEPT + 1, sizeof *ret->list);
     autofree double *outstanding = search_outstanding(s, near, &ret->alone);
     autofree double *spelling = spelling_compare(s, task);
-    struct search *q = xcalloc(1, sizeof *q);
+    autofree struct search *q = xcalloc(1, sizeof *q);
     *q = (struct search){.snapshot = s,
                          .allowed = allowed,
                          .ranking = ret,
@@ -398,7 +398,6 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);
         ret->wider[i] = q->phrases[i].wider;
     }
-    free(q);
     if (rc < 0) {
         ranking_finish(ret);
         return rc;

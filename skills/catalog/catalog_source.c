@@ -49,7 +49,7 @@ void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
 void place_add_hidden(const struct catalog *c, const struct snapshot_place *p,
                       json_t *ret) {
     const struct snapshot *s = c->snapshot;
-    json_t *hidden = json_array();
+    autojson *hidden = json_array();
     size_t first = (size_t)(p - s->places);
     for (size_t i = first + 1;
          i < s->place_count && p->winner == first && s->places[i].winner == first &&
@@ -68,7 +68,6 @@ void place_add_hidden(const struct catalog *c, const struct snapshot_place *p,
     if (json_array_size(hidden)) {
         json_object_set(ret, "hides", hidden);
     }
-    json_decref(hidden);
 }
 
 static const struct snapshot_place *place_at(const struct catalog *c, const char *path) {

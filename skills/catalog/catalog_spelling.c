@@ -57,7 +57,7 @@ static double gram_weight(const struct snapshot *s, uint16_t gram) {
 
 /* Its grams behind those of the others, of which there are `before`. */
 static void load_one(struct snapshot *s, struct snapshot_document *d, size_t before) {
-    struct reading *r = xcalloc(1, sizeof *r);
+    autofree struct reading *r = xcalloc(1, sizeof *r);
     words_split(d->name, strlen(d->name), read_word, r);
     d->spelling.named = (uint16_t)r->count;
     words_split(d->description,
@@ -69,7 +69,6 @@ static void load_one(struct snapshot *s, struct snapshot_document *d, size_t bef
     d->spelling.at = before;
     s->grams = xreallocarray(s->grams, before + r->count + 1, sizeof *s->grams);
     memcpy(s->grams + before, r->grams, r->count * sizeof *r->grams);
-    free(r);
 }
 
 void spelling_load(struct snapshot *s) {
@@ -93,7 +92,7 @@ void spelling_load(struct snapshot *s) {
 
 /* The weights of the task's grams by hash, malloc'ed; *length: of them all. */
 static float *read_task(const struct snapshot *s, const char *task, double *length) {
-    struct reading *r = xcalloc(1, sizeof *r);
+    autofree struct reading *r = xcalloc(1, sizeof *r);
     float *weights = xcalloc(SPELLING_HASHES, sizeof *weights);
     double squares = 0;
     words_split(task, strnlen(task, TASK_READ), read_word, r);
@@ -101,7 +100,6 @@ static float *read_task(const struct snapshot *s, const char *task, double *leng
         weights[r->grams[i]] = (float)gram_weight(s, r->grams[i]);
         squares += (double)weights[r->grams[i]];
     }
-    free(r);
     *length = sqrt(squares);
     return weights;
 }

@@ -206,8 +206,8 @@ static bool keeps(const struct folder_watch *watch, const struct found_directory
 void watches_set(struct watches *w, uint32_t folder, const char *root,
                  const struct found *found) {
     size_t count = found->directory_count;
-    struct found_directory *sorted = xcalloc(count + 1, sizeof *sorted);
-    bool *had = xcalloc(count + 1, sizeof *had);
+    autofree struct found_directory *sorted = xcalloc(count + 1, sizeof *sorted);
+    autofree bool *had = xcalloc(count + 1, sizeof *had);
     if (count) {
         memcpy(sorted, found->directories, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_path);
@@ -227,8 +227,6 @@ void watches_set(struct watches *w, uint32_t folder, const char *root,
     }
     state->refused |= found->distant;
     uv_idle_start(&w->starter, on_turn);
-    free(sorted);
-    free(had);
 }
 
 void watches_clear(struct watches *w) {

@@ -342,7 +342,7 @@ static void on_end(struct child *, const struct child_end *end, void *data) {
 static char **make_env(const struct agent_run *run) {
     autojson *ours = json_loads(environment, 0, NULL);
     json_t *homes = json_object_get(ours, "homes");
-    char **own = strings_from(json_object_get(ours, "own"));
+    autoptr(strings_free) char **own = strings_from(json_object_get(ours, "own"));
     char *const *const kept[] = {own, run->student->env};
     size_t count = 0;
     char **env = xcalloc(ENV_MAX + 1, sizeof *env);
@@ -360,12 +360,11 @@ static char **make_env(const struct agent_run *run) {
     for (char **entry = run->student->sets; *entry; entry++) {
         env[count++] = xstrdup(*entry);
     }
-    strings_free(own);
     return env;
 }
 
 static int start_program(struct agent_run *run) {
-    char **env = make_env(run);
+    autoptr(strings_free) char **env = make_env(run);
     autofree char *cwd = path_join(run->folder, "work"),
                   *codex = path_join(run->folder, "home/.codex");
     dir_make(codex, 0700, NULL); /* codex does not start without it */
@@ -382,7 +381,6 @@ static int start_program(struct agent_run *run) {
         .data = run,
     };
     int rc = child_start(run->loop, &options, &run->child, &run->err);
-    strings_free(env);
     if (rc == 0) {
         run->ran = true;
         child_write(run->child, run->question, strlen(run->question));

@@ -186,7 +186,7 @@ static const char *newline_of(const struct skill_text *t) {
 /* SKILL.md with the quotes that reading had to imagine. */
 static char *write_repaired(const struct skill_text *t, const json_t *changes,
                             const char *body) {
-    struct buf whole = BUF_INIT(WRITE_MAX);
+    autobuf whole = BUF_INIT(WRITE_MAX);
     buf_add(&whole, t->text, t->yaml);
     buf_adds(&whole, t->repair.yaml);
     buf_add(&whole, t->text + t->yaml_end, t->len - t->yaml_end);
@@ -194,7 +194,6 @@ static char *write_repaired(const struct skill_text *t, const json_t *changes,
     skill_text_read(&sound, whole.data, whole.len);
     char *written = skill_text_write(&sound, changes, body);
     skill_text_finish(&sound);
-    buf_finish(&whole);
     return written;
 }
 

@@ -246,7 +246,7 @@ static void fit_budget(struct writing *w) {
 }
 
 static void write_errors_file(struct writing *w) {
-    struct buf text = BUF_INIT(MAX_BODY);
+    autobuf text = BUF_INIT(MAX_BODY);
     for (size_t i = 0; i < w->units.count; i++) {
         const struct unit *u = &w->units.list[i];
         if (u->aside && !u->dropped) {
@@ -258,7 +258,6 @@ static void write_errors_file(struct writing *w) {
     if (text.len) {
         json_object_set_new(w->units.files, ERRORS_FILE, json_clean(text.data, text.len));
     }
-    buf_finish(&text);
 }
 
 /* --- what an improved skill says already --- */

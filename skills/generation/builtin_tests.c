@@ -199,14 +199,9 @@ static bool other_passes(const struct tests_making *m, const struct candidate *c
             return true;
         }
     }
-    for (size_t i = 0; i < m->count; i++) {
-        const struct candidate *other = &m->list[i];
-        if (other->lesson != c->lesson && strcmp(other->input, c->input) != 0 &&
-            passes(c, other->right)) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(other, m->list, m->count,
+                    other->lesson != c->lesson && strcmp(other->input, c->input) != 0 &&
+                        passes(c, other->right));
 }
 
 static bool is_good(const struct tests_making *m, const struct candidate *c) {

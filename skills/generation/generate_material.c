@@ -68,7 +68,7 @@ static int read_one(struct trace *ret, const struct given *g, struct err *err) {
 
 static int read_traces(struct material *m, const struct generate_request *r,
                        struct redaction *redaction, struct err *err) {
-    struct trace *traces = xcalloc(r->trace_count + 1, sizeof *traces);
+    autofree struct trace *traces = xcalloc(r->trace_count + 1, sizeof *traces);
     size_t count = 0;
     int rc = 0;
     for (; rc == 0 && count < r->trace_count; count += rc == 0) {
@@ -86,13 +86,12 @@ static int read_traces(struct material *m, const struct generate_request *r,
     for (size_t i = 0; i < count; i++) {
         trace_finish(&traces[i]);
     }
-    free(traces);
     return rc;
 }
 
 /* The bytes of a link, as a text. */
 static void read_link(struct buf *out, const struct given *g) {
-    struct buf wide = BUF_INIT(2 * g->len + 1);
+    autobuf wide = BUF_INIT(2 * g->len + 1);
     for (size_t i = 0; g->latin1 && i < g->len; i++) {
         char utf8[4];
         buf_add(&wide, utf8, text_encode((unsigned char)g->bytes[i], utf8));
@@ -105,7 +104,6 @@ static void read_link(struct buf *out, const struct given *g) {
         buf_add(out, bytes,
                 len < MAX_DOCUMENT ? len : text_cut(bytes, len, MAX_DOCUMENT));
     }
-    buf_finish(&wide);
 }
 
 /* Under which name its text is kept, and what provenance says of it. */

@@ -7,11 +7,10 @@
 #define MAX_EVIDENCE 300
 
 void answer_init(struct answer *a, const char *text, size_t len) {
-    struct buf repaired = BUF_INIT(3 * (size_t)GRADE_MAX_ANSWER + 16);
+    autobuf repaired = BUF_INIT(3 * (size_t)GRADE_MAX_ANSWER + 16);
     text_repair(&repaired, text, len);
     *a = (struct answer){.len = repaired.len};
     a->text = repaired.len ? buf_detach(&repaired) : xstrdup("");
-    buf_finish(&repaired);
 }
 
 void answer_finish(struct answer *a) {

@@ -388,7 +388,7 @@ static enum test_split split_for(const struct suite *s, const struct test_case *
 }
 
 void suite_split(struct suite *s) {
-    struct turn *turns = xcalloc(s->count + 1, sizeof *turns);
+    autofree struct turn *turns = xcalloc(s->count + 1, sizeof *turns);
     long wanted[4] = {0};
     size_t count = 0;
     count_wanted(s, wanted);
@@ -407,7 +407,6 @@ void suite_split(struct suite *s) {
         json_object_set_new(loose(test->json), "split",
                             json_string(test_split_name(test->split)));
     }
-    free(turns);
 }
 
 /* --- what a student is asked --- */

@@ -393,7 +393,7 @@ static json_t *work_everywhere(const struct install_work *w) {
     while (w->request->agents[count]) {
         count++;
     }
-    struct install_place *places = xcalloc(count + 1, sizeof *places);
+    autofree struct install_place *places = xcalloc(count + 1, sizeof *places);
     for (size_t i = 0; i < count; i++) {
         struct err err = {0};
         if (install_place_open(&places[i], w->agents, w->request, w->request->agents[i],
@@ -416,7 +416,6 @@ static json_t *work_everywhere(const struct install_work *w) {
         free(places[i].path);
         json_decref(places[i].outcome);
     }
-    free(places);
     return results;
 }
 

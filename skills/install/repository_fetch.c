@@ -151,7 +151,7 @@ static int start_child(struct repository_fetch *f, const char *script, bool want
     const char *argv[] = {
         "/bin/sh",         "-c", script, "sh", f->git, f->repository.url,
         f->repository.ref, NULL};
-    char **env = git_environment();
+    autoptr(strings_free) char **env = git_environment();
     struct child_options options = {
         .argv = argv,
         .env = (const char *const *)env,
@@ -162,9 +162,7 @@ static int start_child(struct repository_fetch *f, const char *script, bool want
         .end = end,
         .data = f,
     };
-    int rc = child_start(f->loop, &options, &f->child, err);
-    strings_free(env);
-    return rc;
+    return child_start(f->loop, &options, &f->child, err);
 }
 
 /* --- the files --- */

@@ -186,12 +186,11 @@ void call_redact(const struct model_call *call, struct buf *text, size_t shortes
 void call_say(struct model_call *call, const char *fmt, ...) {
     char words[2048];
     text_format(words, fmt);
-    struct buf clean = BUF_INIT(8192);
+    autobuf clean = BUF_INIT(8192);
     text_clean(&clean, words, strlen(words));
     call_redact(call, &clean, 8);
     buf_reset(&call->message);
     buf_add(&call->message, clean.data, text_cut(clean.data, clean.len, 1500));
-    buf_finish(&clean);
 }
 
 /* --- reading --- */

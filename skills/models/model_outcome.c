@@ -180,11 +180,10 @@ static void try_again(struct model_call *call, uint64_t due) {
 /* --- an answer came --- */
 
 static void redact_word(const struct model_call *call, char *word, size_t size) {
-    struct buf text = BUF_INIT(size - 1);
+    autobuf text = BUF_INIT(size - 1);
     buf_adds(&text, word);
     call_redact(call, &text, SHORT_KEY);
     snprintf(word, size, "%s", text.data);
-    buf_finish(&text);
 }
 
 static void take_text(struct model_call *call) {
@@ -459,7 +458,7 @@ static void take_error(struct model_call *call, const struct http_response *resp
 
 static void read_error_body(struct model_call *call, const struct http_response *response,
                             struct endpoint_error *ret) {
-    struct buf body = BUF_INIT(CALL_MAX_ERROR);
+    autobuf body = BUF_INIT(CALL_MAX_ERROR);
     buf_add(&body, response->body, response->body_len);
     call_redact(call, &body, SHORT_KEY);
     autofree char *text = xstrndup(body.data, body.len);
@@ -467,7 +466,6 @@ static void read_error_body(struct model_call *call, const struct http_response 
     if (!json || !endpoint_error_read(ret, json)) {
         endpoint_error_text(ret, body.data, body.len);
     }
-    buf_finish(&body);
 }
 
 /* --- the end of an attempt --- */

@@ -95,7 +95,7 @@ static bool is_in(const uint32_t *list, size_t count, uint32_t value) {
 
 /* Lines of a message that is kept: its parallel calls hang side by side. */
 static void keep_groups(struct branch *b) {
-    uint32_t *groups = xcalloc(b->count + 1, sizeof *groups);
+    autofree uint32_t *groups = xcalloc(b->count + 1, sizeof *groups);
     size_t count = 0;
     for (size_t i = 0; i < b->count; i++) {
         if (b->records[i].kept && b->records[i].group) {
@@ -107,7 +107,6 @@ static void keep_groups(struct branch *b) {
         struct branch_record *r = &b->records[i];
         r->kept = r->kept || is_in(groups, count, r->group);
     }
-    free(groups);
 }
 
 /* Answers hang below the line of their call. */

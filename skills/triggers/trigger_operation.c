@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/catalog/catalog.h"
@@ -202,12 +203,9 @@ static struct evaluation_options asking_options(struct triggering *v) {
 
 /* A student that says nothing about a description says nothing about a better one. */
 static bool any_measured(const json_t *result) {
-    json_each(json_object_get(result, "students"), i, student) {
-        if (strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0) {
-            return true;
-        }
-    }
-    return false;
+    return json_any(json_object_get(result, "students"), student,
+                    strcmp(json_get_string(student, "verdict", ""), "not_measurable") !=
+                        0);
 }
 
 static bool start_improving(struct triggering *v) {

@@ -1,4 +1,5 @@
 #include "gpu/ptx/copies/im2col.h"
+#include "base/find.h"
 
 #include "gpu/ptx/access/access.h"
 
@@ -88,11 +89,7 @@ static bool check_store(struct warp *w, const struct step *s, unsigned lane,
 
 bool im2col_check(struct warp *w, const struct step *s, unsigned lane,
                   const struct tensor_copy *t, bool store) {
-    for (unsigned d = 0; d < spatial(t); d++) {
-        if (!check_filter(w, s, lane, t, d) ||
-            (store && !check_store(w, s, lane, t, d))) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(d, 0, spatial(t),
+                   !check_filter(w, s, lane, t, d) ||
+                       (store && !check_store(w, s, lane, t, d)));
 }

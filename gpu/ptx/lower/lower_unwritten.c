@@ -51,13 +51,12 @@ static void unwritten_step(const struct register_flow *flow, uint32_t at, uint64
 bool *lower_unwritten(const struct ptx_function *f) {
     struct unwritten u = {.f = f, .read = xcalloc(f->register_count + 1u, 1)};
     uint32_t words = f->register_count / 64 + 1;
-    uint64_t *all = xmalloc(words * sizeof *all);
+    autofree uint64_t *all = xmalloc(words * sizeof *all);
     memset(all, 0xff, words * sizeof *all);
     const struct register_flow flow = {
         .function = f, .words = words, .step = unwritten_step, .data = &u};
     if (!register_flow_run(&flow, all)) {
         memset(u.read, 1, f->register_count);
     }
-    free(all);
     return u.read;
 }

@@ -117,7 +117,7 @@ static bool flow_round(struct flow_walk *w, uint64_t *set) {
 }
 
 static bool flow_settle(struct flow_walk *w, const uint64_t *entry) {
-    uint64_t *set = xcalloc(w->words, sizeof *set);
+    autofree uint64_t *set = xcalloc(w->words, sizeof *set);
     w->entry = xcalloc((size_t)w->block_count * w->words, sizeof *w->entry);
     w->queued = xcalloc(w->block_count, sizeof *w->queued);
     w->seen = xcalloc(w->block_count, sizeof *w->seen);
@@ -126,7 +126,6 @@ static bool flow_settle(struct flow_walk *w, const uint64_t *entry) {
     while (rounds < MAX_ROUNDS && flow_round(w, set)) {
         rounds++;
     }
-    free(set);
     free(w->entry);
     free(w->queued);
     free(w->seen);

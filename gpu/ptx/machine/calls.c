@@ -43,12 +43,8 @@ static bool signature_fits(const struct ptx_module *m, const struct ptx_function
             return false;
         }
     }
-    for (uint32_t k = 0; k < f->result_count; k++) {
-        if (m->variables[f->results[k]].size != site->result_bytes[k]) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(k, 0, f->result_count,
+                   m->variables[f->results[k]].size != site->result_bytes[k]);
 }
 
 /* The function at an address, or NULL if it may not be called here. */
@@ -184,13 +180,9 @@ static bool call_list(struct lowering *l, const struct ptx_instruction *i,
     *ret_areas = xcalloc(vector->count + 1u, sizeof **ret_areas);
     *ret_bytes = xcalloc(vector->count + 1u, sizeof **ret_bytes);
     *ret_count = vector->count;
-    for (uint32_t k = 0; k < vector->count; k++) {
-        if (!call_area(l, i, lower_element(l, vector, k), is_result, &(*ret_areas)[k],
-                       &(*ret_bytes)[k])) {
-            return false;
-        }
-    }
-    return true;
+    return all_of(k, 0, vector->count,
+                  call_area(l, i, lower_element(l, vector, k), is_result,
+                            &(*ret_areas)[k], &(*ret_bytes)[k]));
 }
 
 static bool call_callee(struct lowering *l, const struct ptx_instruction *i,

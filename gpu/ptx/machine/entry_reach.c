@@ -11,7 +11,7 @@ static void reach_function(struct reach *r, uint32_t index) {
 
 static void reach_variable(struct reach *r, uint32_t first) {
     /* Initialisers name further variables; a list in the array keeps this flat. */
-    uint32_t *todo = xmalloc(r->module->variable_count * sizeof *todo);
+    autofree uint32_t *todo = xmalloc(r->module->variable_count * sizeof *todo);
     uint32_t count = 0;
     if (!r->variables[first]) {
         r->variables[first] = true;
@@ -29,7 +29,6 @@ static void reach_variable(struct reach *r, uint32_t first) {
             }
         }
     }
-    free(todo);
 }
 
 static void reach_operand(struct reach *r, const struct ptx_function *f,

@@ -55,12 +55,8 @@ static const struct matrix_shape wmma_shapes[] = {
 
 static bool shape_exists(const struct matrix_shape *shapes, size_t count,
                          enum factor_kind kind, const uint16_t s[3]) {
-    list_each(k, x, shapes, count) {
-        if (x->kind == kind && x->m == s[0] && x->n == s[1] && x->k == s[2]) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(x, shapes, count,
+                    x->kind == kind && x->m == s[0] && x->n == s[1] && x->k == s[2]);
 }
 
 /* ---- parts ---- */
@@ -379,16 +375,12 @@ static bool wmma_extent(const struct ptx_instruction *i, struct matrix *m) {
                shape_exists(wmma_shapes, ARRAY_LEN(wmma_shapes), kind, s) &&
                (!m->transposed || m->element_bits >= 8);
     }
-    list_each(k, x, wmma_shapes, ARRAY_LEN(wmma_shapes)) {
-        if (x->m == s[0] && x->n == s[1] && x->k == s[2] &&
-            (x->kind == F16   ? t == PTX_F16 || t == PTX_F32
-             : x->kind == F64 ? t == PTX_F64
-             : x->kind >= I8  ? t == PTX_S32
-                              : t == PTX_F32)) {
-            return true;
-        }
-    }
-    return false;
+    return list_any(x, wmma_shapes, ARRAY_LEN(wmma_shapes),
+                    x->m == s[0] && x->n == s[1] && x->k == s[2] &&
+                        (x->kind == F16   ? t == PTX_F16 || t == PTX_F32
+                         : x->kind == F64 ? t == PTX_F64
+                         : x->kind >= I8  ? t == PTX_S32
+                                          : t == PTX_F32));
 }
 
 static enum lower_answer lower_wmma_memory(struct lowering *l,

@@ -227,10 +227,6 @@ bool tensor_core_find(const struct program *p, struct tensor_sum *ret) {
 }
 
 const struct matrix *tensor_core_unconfirmed(const struct program *p) {
-    list_each(k, m, p->matrices, p->matrix_count) {
-        if (m->sparse && m->course != TENSOR_NONE) {
-            return m;
-        }
-    }
-    return NULL;
+    return list_find(m, p->matrices, p->matrix_count,
+                     m->sparse && m->course != TENSOR_NONE);
 }

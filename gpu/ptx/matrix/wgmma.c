@@ -1,4 +1,5 @@
 #include "gpu/ptx/matrix/wgmma.h"
+#include "base/find.h"
 
 #include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/matrix/wgmma_operand.h"
@@ -282,12 +283,7 @@ static uint64_t last_awaited(const struct wgmma_queue *q, uint32_t groups) {
 static bool group_has_issued(const struct warp *w, uint64_t number) {
     unsigned count;
     const struct warp *group = group_of(w, &count);
-    for (unsigned k = 0; k < count; k++) {
-        if (!group[k].wgmma || group[k].wgmma->count < number) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(k, 0, count, !group[k].wgmma || group[k].wgmma->count < number);
 }
 
 static void check_operands(struct warp *w, struct issued *x) {

@@ -1,5 +1,6 @@
 /* wgmma becomes steps. */
 #include "gpu/ptx/alu/alu.h"
+#include "base/find.h"
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "gpu/ptx/matrix/wgmma.h"
 
@@ -19,12 +20,7 @@ static const struct form forms[] = {
 };
 
 static const struct form *form_of(uint8_t type) {
-    for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
-        if (forms[k].type == type) {
-            return &forms[k];
-        }
-    }
-    return NULL;
+    return list_find(one, forms, ARRAY_LEN(forms), one->type == type);
 }
 
 static bool is_byte(uint8_t t) {

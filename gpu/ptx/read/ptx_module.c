@@ -1,6 +1,7 @@
 /* The whole text: directives of module scope. */
 
 #include "base/err.h"
+#include "base/find.h"
 #include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
@@ -246,11 +247,6 @@ void ptx_module_free(struct ptx_module *m) {
 }
 
 const struct ptx_function *ptx_find_entry(const struct ptx_module *m, const char *name) {
-    for (uint32_t i = 0; i < m->function_count; i++) {
-        const struct ptx_function *f = &m->functions[i];
-        if (f->is_entry && !f->is_declaration && strcmp(f->name, name) == 0) {
-            return f;
-        }
-    }
-    return NULL;
+    return list_find(f, m->functions, m->function_count,
+                     f->is_entry && !f->is_declaration && strcmp(f->name, name) == 0);
 }

@@ -1,10 +1,6 @@
 #include "gpu/ptx/state/block.h"
+#include "base/find.h"
 
 bool block_can_run(const struct block *b) {
-    for (uint32_t k = 0; k < b->warp_count; k++) {
-        if (warp_can_run(&b->warps[k])) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, b->warp_count, warp_can_run(&b->warps[k]));
 }

@@ -102,14 +102,11 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 /* ---- adding ---- */
 
 static struct finding *finding_known(struct findings *f, const struct finding *as) {
-    list_each(k, x, f->items, f->count) {
-        if (x->code == as->code && x->module == as->module &&
-            x->function == as->function && x->instruction == as->instruction &&
-            x->level == as->level && x->harmless == as->harmless) {
-            return x;
-        }
-    }
-    return NULL;
+    return list_find(x, f->items, f->count,
+                     x->code == as->code && x->module == as->module &&
+                         x->function == as->function &&
+                         x->instruction == as->instruction && x->level == as->level &&
+                         x->harmless == as->harmless);
 }
 
 void findings_settle(struct findings *f) {
@@ -389,7 +386,7 @@ static void add_other(json_t *related, const struct finding *x) {
 
 static void add_related(json_t *item, const struct finding *x,
                         const struct ptx_place *at) {
-    json_t *related = json_array();
+    autojson *related = json_array();
     add_calls(related, x->module, at);
     if (x->has_other) {
         add_other(related, x);
@@ -399,7 +396,6 @@ static void add_related(json_t *item, const struct finding *x,
     if (json_array_size(related)) {
         json_object_set(item, "related", related);
     }
-    json_decref(related);
 }
 
 json_t *finding_place_json(const struct ptx_module *m, uint32_t function,

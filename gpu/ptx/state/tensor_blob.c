@@ -1,4 +1,5 @@
 #include "gpu/ptx/state/tensor_blob.h"
+#include "base/find.h"
 
 static const char magic[8] = {'u', 'p', 's', 'k', 'T', 'M', 'A', '1'};
 
@@ -49,14 +50,10 @@ static bool corners_are_sound(const struct tensor_blob *map) {
         return false;
     }
     int32_t far = most[map->rank - 3];
-    for (unsigned d = 0; d < map->rank - 2u; d++) {
-        if (map->lower[d] < -far || map->lower[d] >= far || map->upper[d] < -far ||
-            map->upper[d] >= far ||
-            (int64_t)map->last[d + 1] + map->upper[d] < map->lower[d]) {
-            return false;
-        }
-    }
-    return true;
+    return !any_of(d, 0, map->rank - 2u,
+                   map->lower[d] < -far || map->lower[d] >= far || map->upper[d] < -far ||
+                       map->upper[d] >= far ||
+                       (int64_t)map->last[d + 1] + map->upper[d] < map->lower[d]);
 }
 
 bool tensor_blob_is_sound(const struct tensor_blob *map) {

@@ -1,4 +1,5 @@
 #include "gpu/ptx/state/warp.h"
+#include "base/find.h"
 
 #include "gpu/ptx/state/run.h"
 
@@ -29,12 +30,7 @@ void warp_spell_mask(struct warp *w, uint32_t mask) {
 }
 
 bool warp_can_run(const struct warp *w) {
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        if (w->pending[k].state == SPLIT_READY) {
-            return true;
-        }
-    }
-    return false;
+    return any_of(k, 0, w->pending_count, w->pending[k].state == SPLIT_READY);
 }
 
 static void split_remove(struct warp *w, uint32_t k) {
