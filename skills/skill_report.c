@@ -58,9 +58,9 @@ static void tell(struct buf *out, const char *words, const json_t *value) {
 
 void skill_find_describe(const json_t *result, struct buf *out) {
     tell(out,
-         "[{matches-0} skill[{!matches=1}s] fit[{?matches=1}s]:\n{matches:" MATCH "}"
-         "[{?unsure}Which of them is meant is unsure. If you gave no other names for the "
-         "task, ask once more with some.\n]"
+         "[{matches-0} skill[{!matches=1}s] [{?unsure}may fit|fit[{?matches=1}s]]:\n"
+         "{matches:" MATCH "}[{?unsure}Which of them is meant is unsure. If you gave no "
+         "other names for the task, ask once more with some.\n]"
          "|No skill fits this task as described. If you gave no other names for it, ask "
          "once more with some; otherwise go on without a skill.\n"
          "[Nearest, but not fitting:\n{nearest:" MATCH "}]][({problem})\n]",

@@ -80,6 +80,12 @@ Test(skills_operations, results_are_told_in_words) {
         {"skill/find",
          "{\"matches\": [{\"name\": \"it\", \"score\": 0.5}], \"unsure\": true}",
          "once more with some"},
+        {"skill/find",
+         "{\"matches\": [{\"name\": \"it\", \"score\": 0.5}], \"unsure\": true}",
+         "1 skill may fit:"},
+        {"skill/find",
+         "{\"matches\": [{\"name\": \"it\", \"score\": 0.9}], \"unsure\": false}",
+         "1 skill fits:"},
         {"skill/get",
          "{\"name\": \"it\", \"body\": \"Do.\", \"files\": [{\"path\": \"a\", \"size\": "
          "3}]}",
