@@ -452,6 +452,23 @@ static int read_word(const json_t *method, const char *word, json_t *params,
                         : "");
 }
 
+/* `skill generate a.jsonl b.jsonl`: a task of nothing but files is none, they are the traces. */
+static void take_traces(const json_t *method, json_t *params) {
+    autofree char *task = xstrdup(json_get_string(params, "task", ""));
+    autojson *files = json_array();
+    char *rest = task;
+    for (char *word; method_parameter(method, "traces", 6) && (word = strsep(&rest, " "));) {
+        if (!is_file(word)) {
+            return;
+        }
+        json_array_append_new(files, json_text(word, strlen(word)));
+    }
+    json_each(files, i, file) {
+        append(params, "traces", json_incref(file));
+        json_object_del(params, "task");
+    }
+}
+
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,
                    json_t **paths, struct err *err) {
     autojson *object = json_object(), *more = json_array();
@@ -477,6 +494,7 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
         }
         i += rc;
     }
+    take_traces(method, object);
     int rc = read_program_input(method, object, err);
     if (rc < 0) {
         return rc;

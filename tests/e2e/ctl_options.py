@@ -122,6 +122,8 @@ LINES = [
       "name": "n", "teacher": "none", "output": "{dir}/made", "install": ["codex"], "tests": 5, "refine": True}),
     ("skill generate --trace {dir}/t.jsonl {dir}/m.json {dir}/d.md --name n --document {dir}/d.md write it down",
      {"traces": ["{dir}/t.jsonl", "{dir}/m.json", "{dir}/d.md"], "name": "n", "documents": ["{dir}/d.md"], "task": "write it down"}),
+    ("skill generate {dir}/t.jsonl {dir}/m.json", {"traces": ["{dir}/t.jsonl", "{dir}/m.json"]}),
+    ("skill generate tell of {dir}/t.jsonl", {"task": "tell of {dir}/t.jsonl"}),
     ("skill generate --skill {dir}/skill --students a.b --refine rounds=2 --budget minutes=3"
      " --base-url http://127.0.0.1:1 --eval-base-url http://127.0.0.1:2",
      {"skill": "{dir}/skill", "students": ["a.b"], "refine": {"rounds": 2}, "budget": {"minutes": 3},
