@@ -77,7 +77,7 @@ static void answer(struct evaluating *v) {
                   "raise the budget, or take fewer students", "%s", v->err.msg);
     } else if (v->err.code == -ENODATA) {
         call_fail(call, CALL_REFUSED, "no_tests",
-                  "give a file of them as tests; or skill/generate with the skill and a "
+                  "give a file of them as `tests`; or skill/generate with the skill and a "
                   "model as teacher writes some and keeps the text",
                   "%s", v->err.msg);
     } else {
