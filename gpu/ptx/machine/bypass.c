@@ -89,11 +89,13 @@ static void tell(struct warp *w, const struct split *p, uint32_t lanes) {
     w->frame = p->frame;
     finding_add(&(struct finding_place){.warp = w,
                                         .step = p->at,
-                                        .lane = (unsigned)__builtin_ctz(p->lanes)},
+                                        .lane = (unsigned)__builtin_ctz(p->lanes),
+                                        .warning = true},
                 FINDING_INVALID_MASK,
                 "Lanes 0x%08x wait for lanes 0x%08x of the mask 0x%08x, which pass by: "
-                "they run on behind this and exit without coming here. The values are "
-                "undefined, and a GPU may hang",
+                "they run on behind this and exit without coming here. The result is "
+                "undefined unless they have exited before, and a GPU may hang: right only "
+                "where the source has them return first",
                 p->lanes, p->members & lanes, p->members);
     w->frame = running;
 }

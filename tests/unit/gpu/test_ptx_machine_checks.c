@@ -241,6 +241,7 @@ Test(ptx_machine_checks, lanes_that_pass_by_an_operation_are_told) {
         json_t *first = NULL;
         cr_expect_eq(room_found(r, "invalid_mask", &first), cases[i].count, "case %zu", i);
         cr_expect(!first || strstr(json_get_string(first, "message", ""), "pass by"));
+        cr_expect(!first || json_says(first, "severity", "warning"));
         cr_expect_eq(r->end, MACHINE_DONE, "case %zu", i);
         json_decref(first);
         room_free(r);
