@@ -1,7 +1,7 @@
 #include "gpu/runtime/heap_findings.h"
 
 #include "gpu/runtime/allocations.h"
-#include "gpu/runtime/report.h"
+#include "gpu/runtime/leaks.h"
 #include "gpu/runtime/runtime.h"
 
 static const char *what_of(const struct host_free *f, char *ret, size_t room) {
@@ -65,7 +65,11 @@ static void tell(const struct host_free *f) {
     }
     host_site_take(&site);
     heap_findings_describe(f, words, sizeof words);
-    report_finding_once(f->most ? "out_of_bounds" : "invalid_free", &site, words);
+    const struct allocation *a =
+        memory_find(&runtime.device.memory, (uintptr_t)f->address);
+    struct allocation_life life;
+    report_finding_between(f->most ? "out_of_bounds" : "invalid_free", &site,
+                           a ? allocation_others(a, &life) : NULL, "%s", words);
 }
 
 void heap_findings_watch(void) {

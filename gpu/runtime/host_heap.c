@@ -118,10 +118,12 @@ void *host_heap_calloc(size_t count, size_t bytes) {
 
 static _Noreturn void refuse(const char *function, const void *p, size_t inside,
                              const char *why) {
-    freeing = (struct host_free){.function = function, .address = p, .why = why, .inside = inside};
+    const struct host_free f = {
+        .function = function, .address = p, .why = why, .inside = inside};
     if (watcher) {
-        watcher(&freeing);
+        watcher(&f);
     }
+    freeing = f; /* what the watcher frees has taken its place */
     abort();
 }
 

@@ -119,6 +119,7 @@ def ends_by_free(words):
         assert event["finding"]["code"] == "invalid_free" and words in event["finding"]["message"], event
         assert crash["message"] == event["finding"]["message"] and run.one("end")["signal"] == 6, run.lines
         assert any(frame["object"].endswith("runtime_program") for frame in event["host"]), event
+        assert event.get("other") == ("the allocation" if "cuda" in words else None), event
     return check
 
 
@@ -320,7 +321,7 @@ CASES = {"add": check_add, "advice": check_nothing, "again": check_again, "bound
          "free_inside": ends_by_free("at the start of malloc's block, but 1 byte behind it"),
          "free_large": ends_by_free("malloc did not give this pointer"), "free_stack": ends_by_free("malloc did not give this pointer"),
          "free_pinned": ends_by_free("this is pinned host memory, which malloc did not give: cudaFreeHost frees it"),
-         "free_twice": ends_by_free("has been freed before"), "resize_managed": ends_by_free("this is managed memory"),
+         "free_twice": ends_by_free("has been freed before"), "resize_managed": ends_by_free("this is managed memory, which malloc did not give: cudaFree frees it"),
          "copies": check_nothing, "copies_past": check_copies_past, "heap": check_nothing, "overrun": check_overrun,
          "freed": check_freed, "frees": check_frees, "graph": check_nothing,
          "graph_conditions": check_nothing, "graph_conditions_unset": check_graph_conditions_unset, "graph_conditions_unordered": check_graph_conditions_unordered, "graph_events": check_nothing, "user_objects": check_nothing, "graph_memory": check_graph_memory,
