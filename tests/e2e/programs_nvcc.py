@@ -513,6 +513,20 @@ def tells_what_does_not_compile(d):
     assert told["line"] == line_of(ADD, "int n = 1000;") and "bogus" in told["message"], r
 
 
+def tells_what_gcc_sees_of_mismatched_frees(d):
+    text = HEAD + """#include <cstdlib>
+int main(int argc, char **) {
+    int *p = (int *)malloc(400), *d;
+    p[3] = argc;
+    cudaMalloc(&d, 4); cudaFree(d);
+    printf("%d", p[3]);
+    delete p;
+}
+"""
+    told, = run(d, text)["diagnostics"]
+    assert told["line"] == line_of(text, "delete p") and told["severity"] == "warning" and "mismatched" in told["message"], told
+
+
 def calls_nothing(d):
     """Whatever it prints: its one kernel is registered before main, and not launched."""
     r = run(d, HEAD + '__global__ void k(int *p) { *p = 1; }\nint main() { puts("Test PASSED"); }\n')
@@ -570,7 +584,7 @@ def main():
                      records_a_launch_beside_functions_of_cublas_that_are_missing,
                      links_openmp_where_a_source_includes_it, runs_what_cuda_13_no_longer_declares,
                      runs_with_properties_that_cuda_13_lacks, runs_what_the_driver_describes_its_own_way,
-                     runs_what_the_driver_of_cuda_12_declares, tells_what_does_not_compile,
+                     runs_what_the_driver_of_cuda_12_declares, tells_what_does_not_compile, tells_what_gcc_sees_of_mismatched_frees,
                      calls_nothing,
                      tells_a_race_once_for_each_pair_of_lines):
         tap.run(function.__name__.replace("_", " "), function, d)

@@ -1,5 +1,11 @@
 /* What programs for older toolkits call and CUDA 13's headers no longer declare, by what NVIDIA's documentation names in its place. nvcc
  * warns at the line of each call. Included before the program's own text. */
+
+/* And what g++ sees of blocks that malloc gave and delete frees, or the other way round: our heap cannot tell the two apart. */
+#if defined __cplusplus && defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#pragma GCC diagnostic warning "-Wmismatched-new-delete"
+#endif
+
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ >= 13
 #define UPSKILLD_OLDER(now) static inline __attribute__((unused, deprecated("CUDA 13 has " now " instead"))) cudaError_t
 
