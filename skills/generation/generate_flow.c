@@ -341,9 +341,34 @@ static bool may_mend(const struct generating *g) {
             (g->round <= GENERATE_ROUNDS || generate_may_draw_again(g)));
 }
 
+static void find_review(struct generating *g) {
+    size_t part = g->request.teacher == TEACHER_HOST ? GENERATE_PART_TOKENS : 0;
+    g->review = lessons_review(&g->material.lessons, g->answer, TEACHER_REVIEW_TOKENS, part);
+}
+
+/* The teacher proves its draft, if it cites anything. */
+static void after_review(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+    } else if (!json_array_size(g->review)) {
+        generate_test(g);
+    } else if (g->request.teacher == TEACHER_HOST) {
+        generate_ask_host_review(g);
+    } else {
+        generate_ask_model_review(g);
+    }
+}
+
+static bool must_be_proven(const struct generating *g) {
+    return g->request.trace_count && g->request.teacher != TEACHER_BUILTIN && !g->keeps && !g->reviewed;
+}
+
 static void judge_check(struct generating *g) {
     autojson *errors = errors_of(g->check, g->base_check);
-    if (!json_array_size(errors) || g->keeps) {
+    if (!json_array_size(errors) && must_be_proven(g)) {
+        g->reviewed = true;
+        generate_on_thread(g, find_review, after_review);
+    } else if (!json_array_size(errors) || g->keeps) {
         generate_step *next = g->after_checking ? g->after_checking : generate_test;
         g->after_checking = NULL;
         next(g);
@@ -391,30 +416,7 @@ static void after_staging(struct generating *g) {
                                     SKILL_CHECK_STRICT, NULL, on_checked, g);
 }
 
-static void find_review(struct generating *g) {
-    size_t part = g->request.teacher == TEACHER_HOST ? GENERATE_PART_TOKENS : 0;
-    g->review = lessons_review(&g->material.lessons, g->answer, TEACHER_REVIEW_TOKENS, part);
-}
-
-/* The teacher proves its draft, if it cites anything. */
-static void after_review(struct generating *g) {
-    if (generate_is_over(g)) {
-        generate_end(g);
-    } else if (!json_array_size(g->review)) {
-        generate_use_draft(g);
-    } else if (g->request.teacher == TEACHER_HOST) {
-        generate_ask_host_review(g);
-    } else {
-        generate_ask_model_review(g);
-    }
-}
-
 void generate_use_draft(struct generating *g) {
-    if (g->request.trace_count && !g->reviewed) {
-        g->reviewed = true;
-        generate_on_thread(g, find_review, after_review);
-        return;
-    }
     generate_drop_false_evidence(g);
     generate_on_thread(g, generate_stage_draft, after_staging);
 }

@@ -16,7 +16,7 @@
 
 #define GENERATE_ROUNDS 3u
 #define GENERATE_DRAWS 100u /* of kept drafts that cannot be used */
-#define GENERATE_PART_TOKENS 8000u /* of an order: agents cut a tool's answer at about 10,000 tokens */
+#define GENERATE_PART_TOKENS 7000u /* of an order: agents cut a tool's answer at 10,000 tokens, or a command's at 30,000 bytes */
 
 /* The stages that progress reports. */
 enum generate_stage {
@@ -71,7 +71,7 @@ struct generating {
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
     json_t *told;    /* teacher_told; NULL: no trace was given */
-    json_t *review;  /* what the first readable draft cites, for its proof, in parts; or NULL */
+    json_t *review;  /* what the first good draft cites, for its proof, in parts; or NULL */
     bool reviewed;   /* that was looked for, and the draft went back if it cites anything */
     bool unreviewed; /* the teacher did not answer then */
     size_t part;     /* of told or review: index of the one in the last order … */
@@ -142,8 +142,8 @@ void generate_fetch_stop(struct generating *g);
 void generate_read(struct generating *g);
 /* Returns a rejected draft to its writer. */
 void generate_mend(struct generating *g, const char *problem);
-/* Stages and checks g->draft, then goes on to testing. The first one from traces goes back to its
- * teacher before, with what it cites. */
+/* Stages and checks g->draft, then goes on to testing; the first good one from traces goes back to
+ * its teacher before, with what it cites. */
 void generate_use_draft(struct generating *g);
 /* Stages and checks the draft, then calls next. For a text that passed its check before:
  * if it does not pass, the call ends with the findings. */

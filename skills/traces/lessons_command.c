@@ -197,12 +197,16 @@ static bool only_asks(const struct words_of_command *w, size_t at) {
                                                    strcmp(w->list[i], "--help") == 0);
 }
 
-static bool is_probe(const struct words_of_command *w, size_t at) {
-    const char *program = base_of(w->list[at]);
-    size_t verb = strcspn(program, "-"); /* PowerShell's Verb-Noun */
+/* PowerShell's Verb-Noun. */
+static bool is_reading_cmdlet(const char *program) {
+    size_t verb = strcspn(program, "-");
     bool cmdlet = isupper((unsigned char)*program) && program[verb] == '-';
     autofree char *reads = xstrndup(program, cmdlet ? verb : 0);
-    return strings_have(probes, program) || strings_have(reading_verbs, reads);
+    return strings_have(reading_verbs, reads);
+}
+
+static bool is_probe(const char *program) {
+    return strings_have(probes, program) || is_reading_cmdlet(program);
 }
 
 /* The words that make a part what it is: without "time", "timeout 60" and the like. */
@@ -229,9 +233,10 @@ static bool shows_own(const struct words_of_command *w, const char *said) {
     return said && any_of(i, 0, w->count, strcmp(w->list[i], said) == 0);
 }
 
-/* PowerShell's `$exe = "C:\\bin\\x.exe"`. */
+/* PowerShell's `$exe = "C:\\bin\\x.exe"` and `$i=0`. */
 static bool only_assigns(const struct words_of_command *w) {
-    return w->count == 3 && w->list[0][0] == '$' && strcmp(w->list[1], "=") == 0;
+    return w->list[0][0] == '$' && ((w->count == 3 && strcmp(w->list[1], "=") == 0) ||
+                                    (w->count == 1 && strchr(w->list[0], '=')));
 }
 
 static void read_part(struct command *c, struct words_of_command *w, unsigned *all_probe,
@@ -242,10 +247,11 @@ static void read_part(struct command *c, struct words_of_command *w, unsigned *a
     }
     size_t at = resolve_module(w, program);
     const char *name = base_of(w->list[at]);
-    bool reads = strings_have(readers, name) && !piped && !shows_own(w, said);
+    bool prints = strings_have(readers, name) || is_reading_cmdlet(name);
+    bool reads = prints && !piped && !shows_own(w, said);
     c->classes |= reads ? COMMAND_READS : 0;
     c->classes |= strings_have(searches, name) ? COMMAND_SEARCH : 0;
-    if (is_probe(w, at)) {
+    if (is_probe(name)) {
         return;
     }
     bool asks = only_asks(w, at);

@@ -97,13 +97,26 @@ static void add_cut(struct buf *out, const struct history_walk *w, const char *m
 }
 
 /* The last bytes of an output, from the beginning of a line on. */
-static void add_tail(struct buf *out, const struct history_walk *w, const char *output) {
-    if (!*output) {
-        return;
-    }
-    size_t from = tail_start(output, strlen(output), piece(w, MAX_OUTPUT));
+static void add_tail(struct buf *out, const struct history_walk *w, const char *output, size_t max) {
+    size_t from = tail_start(output, strlen(output), piece(w, max));
     const char *line = from ? text_next_line(output + from) : output;
-    add_cut(out, w, "\n", *line ? line : output + from, MAX_OUTPUT);
+    add_cut(out, w, "\n", *line ? line : output + from, max);
+}
+
+/* Of a failure's output: what stands below its first error, which says more of it, and the end. */
+static void add_output(struct buf *out, const struct history_walk *w, const struct lesson_step *e) {
+    const char *output = e->output ? e->output : "";
+    const char *error = e->error_count ? strstr(output, e->errors[0].quote) : NULL;
+    const char *below = error ? text_next_line(error) : output;
+    size_t len = strlen(below), head = len > piece(w, MAX_OUTPUT) && error ? MAX_OUTPUT / 2 : 0;
+    if (head) {
+        autofree char *cut = xstrndup(below, text_cut(below, len, piece(w, head)));
+        add_cut(out, w, "\n", cut, head);
+        buf_adds(out, " …");
+    }
+    if (*output) {
+        add_tail(out, w, output, MAX_OUTPUT - head);
+    }
 }
 
 static void add_options(struct buf *out, const struct history_walk *w, const struct lesson_step *e) {
@@ -139,7 +152,7 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
     }
     add_cut(&text, w, e->error_count ? "\nwhen running: " : "", e->text, MAX_COMMAND);
     add_options(&text, w, e);
-    add_tail(&text, w, e->output ? e->output : "");
+    add_output(&text, w, e);
     add_step(l, w, e, is_new(w, e) ? ESSENTIAL : ATTEMPT, &text);
     w->failed = at + 1;
 }

@@ -250,7 +250,7 @@ def host(d):
     check(d.call("job/status", job=job)["result"]["state"] == "succeeded", "the job has ended")
     started = d.call("skill/generate", traces=["fastapi-tests.jsonl"], teacher="host", name="never")["result"]
     d.call("job/status", job=started["job"], wait_s=20)
-    for _ in range(3):
+    for _ in range(2):
         d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     last = d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
     check("error" in last and not os.path.exists(d.work + "/skills/never"), "after three drafts it ends, and nothing is saved")
@@ -308,9 +308,10 @@ def host_parts(d):
     check("belong together" in json.dumps(again), "behind the last part a draft is wanted: %s" % again)
     draft = GOOD.replace("zip-tests", "many-parts").replace("[t1 e4]", "[%s]" % ", ".join("t1 e%d" % n for n in range(1, 800)))
     order = d.generate(job=job, draft=draft)["result"]["work_order"]
-    check("part 1 of 2 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %s" % order["instructions"][:200])
+    check("part 1 of 3 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %s" % order["instructions"][:200])
+    d.generate(job=job)
     order = d.generate(job=job)["result"]["work_order"]
-    check("part 2 of 2 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %s" % order["instructions"][:200])
+    check("part 3 of 3 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %s" % order["instructions"][:200])
     saved = d.generate(job=job, draft=draft)["result"]
     check(saved.get("outcome") == "saved" and saved["teacher"]["reviewed"], "and it is saved")
 
