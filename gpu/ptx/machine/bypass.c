@@ -78,7 +78,7 @@ static const struct step *waits_at(const struct split *p, const struct frame *in
     const struct step *at = p->at;
     const struct frame *f = p->frame;
     while (f && f != in) {
-        at = f->return_to - 1;
+        at = f->parent ? f->return_to - 1 : NULL;
         f = f->parent;
     }
     return f ? at : NULL;
