@@ -101,8 +101,7 @@ int root_open(struct root *r, const char *path, struct err *err) {
     if (r->fd < 0) {
         return open_failed(err, path);
     }
-    autofree char *joined = cwd ? path_join(cwd, path) : xstrdup(path);
-    r->path = path_normalize(joined);
+    r->path = path_resolve(cwd ? cwd : "", path);
     return 0;
 }
 

@@ -95,6 +95,7 @@ int dir_remove(const char *path, struct err *err);
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
 /* "a/./b/../c" -> "a/c"; "../x" keeps its leading ".."; "" -> ".". */
 char *path_normalize(const char *path);
+char *path_resolve(const char *dir, const char *name); /* joined and normalised */
 /* Whether `path` is `dir` or beneath it, compared by components. Both must be absolute
  * and normalised. */
 bool path_is_beneath(const char *path, const char *dir);

@@ -95,6 +95,11 @@ char *path_folder(const char *path) {
 }
 
 /* The specification has relative values ignored. */
+char *path_resolve(const char *dir, const char *name) {
+    autofree char *joined = path_join(dir, name);
+    return path_normalize(joined);
+}
+
 static char *xdg_dir(const char *variable, const char *fallback) {
     const char *value = getenv(variable);
     if (value && value[0] == '/') {
@@ -133,8 +138,7 @@ char *program_folder(void) {
 char *beside_program(const char *const *places, size_t count, int mode) {
     autofree char *folder = program_folder();
     for (size_t i = 0; folder && i < count; i++) {
-        autofree char *joined = path_join(folder, places[i]);
-        autofree char *path = path_normalize(joined);
+        autofree char *path = path_resolve(folder, places[i]);
         if (access(path, mode) == 0) {
             return take(path);
         }

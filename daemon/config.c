@@ -60,8 +60,7 @@ static const json_t *entry_argv(const json_t *entry) {
 }
 
 static bool name_occurs(const json_t *workers, size_t before, const char *name) {
-    return any_of(i, 0, before,
-                  !strcmp(json_get_string(json_array_get(workers, i), "name", ""), name));
+    return any_of(i, 0, before, json_says(json_array_get(workers, i), "name", name));
 }
 
 /* Rules that the schema cannot express: each worker has one argv, and names differ.

@@ -412,8 +412,7 @@ json_t *jobs_list(struct jobs *jobs, const char *state, unsigned limit) {
     }
     json_t *list = json_array();
     json_each(all, i, job) {
-        if (json_array_size(list) < limit &&
-            (!state || strcmp(json_get_string(job, "state", ""), state) == 0)) {
+        if (json_array_size(list) < limit && (!state || json_says(job, "state", state))) {
             json_array_append(list, job);
         }
     }

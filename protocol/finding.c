@@ -221,7 +221,7 @@ size_t findings_count(const json_t *array, enum finding_severity severity) {
     const char *name = finding_severity_name(severity);
     size_t count = 0;
     json_each(array, i, finding) {
-        count += strcmp(json_get_string(finding, "severity", ""), name) == 0;
+        count += json_says(finding, "severity", name);
     }
     return count;
 }

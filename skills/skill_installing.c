@@ -56,8 +56,8 @@ static json_t *blocking_findings(const struct skill *skill, const json_t *suppre
             json_array_append(warnings, finding);
         }
         json_each(suppress, k, one) {
-            blocks = blocks && strcmp(json_get_string(one, "code", ""),
-                                      json_get_string(finding, "code", "")) != 0;
+            blocks =
+                blocks && !json_says(one, "code", json_get_string(finding, "code", ""));
         }
         if (blocks) {
             json_array_append(blocking, finding);

@@ -63,21 +63,16 @@ static void folders_free(struct folder_list *l) {
     json_decref(l->paths);
 }
 
-static char *beneath(const char *dir, const char *relative) {
-    autofree char *joined = path_join(dir, relative);
-    return path_normalize(joined);
-}
-
 static void add_project_folders(struct folder_list *l, const struct agents *agents,
                                 const char *root) {
-    add_folder(l, beneath(root, "skills"), "project", NULL, root);
+    add_folder(l, path_resolve(root, "skills"), "project", NULL, root);
     list_each(i, a, agents->list, agents->count) {
         if (a->project) {
-            add_folder(l, beneath(root, a->project), "project", a->name, root);
+            add_folder(l, path_resolve(root, a->project), "project", a->name, root);
         }
         for (char **reads = a->reads; reads && *reads; reads++) {
             if (!strchr("/~$", **reads)) {
-                add_folder(l, beneath(root, *reads), "project", a->name, root);
+                add_folder(l, path_resolve(root, *reads), "project", a->name, root);
             }
         }
     }
@@ -255,8 +250,7 @@ char *skills_resolve(const struct call_origin *origin, const char *path,
 int skills_check_own(const struct call_origin *origin, const char *folder,
                      struct err *err) {
     autofree char *beneath = skills_resolve(origin, folder, err);
-    autofree char *around = path_join(folder, "..");
-    autofree char *parent = path_normalize(around);
+    autofree char *parent = path_resolve(folder, "..");
     autofree char *lock = path_join(parent, ".upskilld-lock.json");
     if (!beneath) {
         return -EACCES;

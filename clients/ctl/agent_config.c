@@ -182,7 +182,7 @@ static json_t *parse(const struct entry *e, const char *text, struct err *err) {
 static json_t *entry_in(const json_t *doc, const struct entry *e) {
     const json_t *servers = json_object_get(doc, e->outer);
     json_each(servers, i, one) {
-        if (strcmp(json_get_string(one, "name", ""), NAME) == 0) {
+        if (json_says(one, "name", NAME)) {
             return one;
         }
     }

@@ -90,7 +90,7 @@ static void append(json_t *params, const char *name, json_t *value) {
  * such, else text. */
 static json_t *element(const json_t *property, const char *text) {
     const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
-    bool only_text = strcmp(json_get_string(items, "type", ""), "string") == 0;
+    bool only_text = json_says(items, "type", "string");
     json_t *value = only_text ? NULL : json_loads(text, JSON_DECODE_ANY, NULL);
     if (value && (json_is_number(value) || json_is_object(value))) {
         return value;

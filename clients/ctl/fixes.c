@@ -84,8 +84,7 @@ static bool overlaps(const struct edited *e, const struct edit *edit) {
 
 /* In another file than the only one. */
 static bool is_elsewhere(const struct fixes *f, const json_t *edits) {
-    return json_any(edits, json,
-                    f->only && strcmp(f->only, json_get_string(json, "file", "")) != 0);
+    return json_any(edits, json, f->only && !json_says(json, "file", f->only));
 }
 
 static bool fits(struct fixes *f, const json_t *edits) {
@@ -132,8 +131,7 @@ static int write_file(const struct edited *e, struct err *err) {
     struct root root;
     char *real = realpath(e->path, NULL);
     autofree char *path = real ? real : xstrdup(e->path);
-    autofree char *folder = path_join(path, "..");
-    autofree char *parent = path_normalize(folder);
+    autofree char *parent = path_resolve(path, "..");
     autobuf text = BUF_INIT(2 * MAX_FILE);
     write_edits(e, &text);
     int rc = stat(path, &st) < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))

@@ -58,8 +58,8 @@ static struct count count_all(const struct live_table *t, const char *student,
                               const char *arm) {
     struct count sum = {.of[COST] = NAN};
     json_each(rows_of(t), i, row) {
-        if ((!student || strcmp(json_get_string(row, "student", ""), student) == 0) &&
-            (!arm || strcmp(json_get_string(row, "arm", ""), arm) == 0)) {
+        if ((!student || json_says(row, "student", student)) &&
+            (!arm || json_says(row, "arm", arm))) {
             struct count c = row_count(row, "");
             count_add(&sum, &c);
         }
@@ -271,8 +271,7 @@ static void foot_line(const struct live_table *t, struct buf *out) {
 
 static bool is_first(const json_t *rows, size_t at, const char *key) {
     const char *name = json_get_string(json_array_get(rows, at), key, "");
-    return !any_of(i, 0, at,
-                   strcmp(json_get_string(json_array_get(rows, i), key, ""), name) == 0);
+    return !any_of(i, 0, at, json_says(json_array_get(rows, i), key, name));
 }
 
 static size_t count_students(const json_t *rows) {

@@ -212,8 +212,7 @@ static void put_next(const json_t *params, const json_t *result) {
     folder[strlen(folder) - strlen(path_basename(folder))] = '\0';
     autojson *folders = json_array();
     json_each(json_object_get(spec, "include_roots"), i, one) {
-        autofree char *joined = path_join(folder, json_string_value(one));
-        autofree char *whole = path_normalize(joined);
+        autofree char *whole = path_resolve(folder, json_string_value(one));
         reached = reached && is_within_reach(whole, path);
         json_array_append_new(folders, json_text(whole, strlen(whole)));
     }

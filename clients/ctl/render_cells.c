@@ -111,7 +111,7 @@ void render_cells(const struct terminal *t, const json_t *cells, const char *mod
     bool shown[MAX_ARMS];
     buf_adds(&titles, "test");
     json_each(cells, i, cell) {
-        if (strcmp(json_get_string(cell, "model", ""), model) == 0) {
+        if (json_says(cell, "model", model)) {
             count_cell(tests, cell);
         }
     }

@@ -137,8 +137,8 @@ static void put_place(const struct terminal *t, const json_t *finding,
     if (!file) {
         return;
     }
-    autofree char *path = folder ? path_join(folder, file) : xstrdup(file);
-    autofree char *shown = folder ? path_normalize(path) : xstrdup(file);
+    autofree char *shown =
+        folder ? path_resolve(folder ? folder : "", file) : xstrdup(file);
     terminal_flow(t, STYLE_BOLD, column, INDENT, "%s", shown);
     if (line > 0) {
         terminal_flow(t, STYLE_BOLD, column, INDENT, ":%d", line);

@@ -164,15 +164,6 @@ void terminal_flow(const struct terminal *t, enum style style, int *column, int 
     fputs(terminal_end(t), stdout);
 }
 
-void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
-                    const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    autofree char *text = formatted(fmt, args);
-    va_end(args);
-    terminal_put_wrapped(t, style, text, column, indent);
-}
-
 void terminal_fact(const struct terminal *t, const struct facts *facts, const char *label,
                    enum style style, const char *fmt, ...) {
     va_list args;

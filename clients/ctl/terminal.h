@@ -49,8 +49,6 @@ void terminal_put_wrapped(const struct terminal *t, enum style style, const char
  * for grep. A text that begins with a blank may begin on a new line. */
 void terminal_flow(const struct terminal *t, enum style style, int *column, int indent,
                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-void terminal_wrapf(const struct terminal *t, enum style style, int column, int indent,
-                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* "  NAME      what it is": the text at a column of its own, or beneath a name that is
  * too long for that or where the window is too narrow. */

@@ -32,7 +32,7 @@ struct worker_trial {
 static const json_t *configured(const json_t *status, const char *name) {
     const json_t *kernels = json_object_get(status, "kernels");
     return json_find(json_object_get(kernels, "workers"), worker,
-                     strcmp(json_get_string(worker, "name", ""), name) == 0);
+                     json_says(worker, "name", name));
 }
 
 static int choose_worker(struct worker_trial *t, const json_t *status, struct err *err) {

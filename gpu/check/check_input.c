@@ -110,9 +110,7 @@ static char *absolute_path(const char *path, const struct strings *roots) {
     if (path[0] != '/' && !roots->count) {
         return NULL;
     }
-    autofree char *joined =
-        path[0] == '/' ? xstrdup(path) : path_join(roots->list[0], path);
-    return path_normalize(joined);
+    return path_resolve(roots->list[0], path);
 }
 
 /* The value of an nvcc option that names an include folder, or NULL. *next: it is the

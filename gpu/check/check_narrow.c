@@ -23,7 +23,7 @@ static bool is_meant(const json_t *finding, const json_t *kernels,
     }
     for (; *names; names++) {
         const json_t *kernel = kernel_entry_find(kernels, *names, &count);
-        if (strcmp(json_get_string(kernel, "name", ""), about) == 0) {
+        if (json_says(kernel, "name", about)) {
             return true;
         }
     }

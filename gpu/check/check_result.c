@@ -16,7 +16,7 @@ static bool is_missing_include(const json_t *finding) {
 
 static bool same_line(const json_t *a, const json_t *b) {
     return json_get_integer(a, "line", 0) == json_get_integer(b, "line", -1) &&
-           strcmp(json_get_string(a, "file", ""), json_get_string(b, "file", "")) == 0;
+           json_says(a, "file", json_get_string(b, "file", ""));
 }
 
 /* An include that was refused here is then missing for the compiler: one finding is

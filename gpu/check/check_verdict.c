@@ -5,7 +5,7 @@
 #include "protocol/finding.h"
 
 static bool is_outcome(const json_t *result, const char *outcome) {
-    return strcmp(json_get_string(result, "outcome", ""), outcome) == 0;
+    return json_says(result, "outcome", outcome);
 }
 
 /* If nothing was compiled, uncompiled_tell has written the sentence. Of relocatable code

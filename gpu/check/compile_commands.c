@@ -73,8 +73,7 @@ static json_t *entry_parse(const struct compile_commands *c, size_t *at,
 
 static char *folder_of_entry(const struct compile_commands *c, const json_t *entry) {
     autofree char *own = xstrndup(c->path, (size_t)(path_basename(c->path) - c->path));
-    autofree char *joined = path_join(own, json_get_string(entry, "directory", ""));
-    return path_normalize(joined);
+    return path_resolve(own, json_get_string(entry, "directory", ""));
 }
 
 /* The rest works. */
@@ -97,8 +96,7 @@ static void entry_add(struct compile_commands *c, size_t at, const json_t *entry
     }
     list_room(c->entries, c->count, c->capacity, 64);
     autofree char *folder = folder_of_entry(c, entry);
-    autofree char *joined = path_join(folder, file);
-    c->entries[c->count++] = (struct entry){path_normalize(joined), at};
+    c->entries[c->count++] = (struct entry){path_resolve(folder, file), at};
 }
 
 /* The offset after the { … } at a place, or the text's end. */

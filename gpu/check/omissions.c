@@ -209,7 +209,7 @@ static json_t *leave_named_out(struct omissions *o, struct check_input *input,
     enum omission what = OMISSION_NONE;
     for (size_t i = 0;
          i < sources->count && !what && json_says(error, "severity", "error"); i++) {
-        if (strcmp(sources->files[i].display, json_get_string(error, "file", "")) == 0) {
+        if (json_says(error, "file", sources->files[i].display)) {
             what = leave_out_of(input, parts, i, error, header, o->rounds > 2);
         }
     }

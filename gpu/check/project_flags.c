@@ -52,11 +52,6 @@ static bool is_inside(const struct flags_search *s, const char *path) {
     return false;
 }
 
-static char *whole_path(const char *folder, const char *path) {
-    autofree char *joined = path_join(folder, path);
-    return path_normalize(joined);
-}
-
 /* From the root on; NULL: it lies elsewhere. */
 static const char *below_root(const struct flags_search *s, const char *path) {
     size_t len = strlen(s->root.path);
@@ -80,8 +75,7 @@ static bool is_missing(int rc) {
 /* --- what is gathered --- */
 
 static bool is_told(const json_t *findings, const char *message) {
-    return json_any(findings, finding,
-                    strcmp(json_get_string(finding, "message", ""), message) == 0);
+    return json_any(findings, finding, json_says(finding, "message", message));
 }
 
 void project_flags_complain(json_t *findings, const char *what, const char *why) {
@@ -124,7 +118,7 @@ static bool has_room(const struct flags_search *s, const char *what, size_t coun
 
 static void add_folder(const struct flags_search *s, const struct source *from,
                        const char *path, bool later) {
-    autofree char *folder = whole_path(from->folder, path);
+    autofree char *folder = path_resolve(from->folder, path);
     json_t *list = !is_inside(s, folder) ? member(s, "outside", json_array)
                    : later               ? s->later
                                          : member(s, "include_roots", json_array);
@@ -187,7 +181,7 @@ static void add_words(const struct flags_search *s, const struct source *from,
 /* A file of more words, as CMake writes them for many include folders. */
 static void add_response(const struct flags_search *s, const struct source *from,
                          const char *name) {
-    autofree char *path = whole_path(from->folder, name);
+    autofree char *path = path_resolve(from->folder, name);
     autobuf text = BUF_INIT(RESPONSE_MAX);
     struct err err = {0};
     int rc = from->depth < RESPONSE_DEPTH
@@ -417,7 +411,7 @@ static const char *take_list(const struct flags_search *s, const struct source *
         return NULL;
     }
     json_each(list, i, folder) {
-        autofree char *path = whole_path(from->folder, json_string_value(folder));
+        autofree char *path = path_resolve(from->folder, json_string_value(folder));
         if (is_inside(s, path) && access(path, F_OK) < 0) {
             complain(s, path, "include_dirs names it, but there is no such folder");
         }

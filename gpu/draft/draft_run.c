@@ -40,7 +40,7 @@ static const char *missing_function(const json_t *answer) {
     const json_t *first = json_array_get(json_object_get(answer, "unsupported"), 0);
     const char *name = json_get_string(first, "function", NULL);
     json_each(json_object_get(answer, "diagnostics"), i, one) {
-        if (!name && !strcmp(json_get_string(one, "code", ""), "undefined")) {
+        if (!name && json_says(one, "code", "undefined")) {
             name = json_get_string(one, "message", NULL);
         }
     }

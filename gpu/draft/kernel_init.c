@@ -208,9 +208,7 @@ static bool write_beneath(struct init *s, const char *root_path, const char *pat
 /* The source lies beneath one of the roots, or it could not have been read. */
 /* A path as the request means it. */
 static char *whole_path(const struct init *s, const char *given) {
-    autofree char *joined =
-        *given == '/' || !*s->roots ? xstrdup(given) : path_join(*s->roots, given);
-    return path_normalize(joined);
+    return path_resolve(*s->roots ? *s->roots : "", given);
 }
 
 static bool write_spec(struct init *s, const char *given, const char *text) {

@@ -190,7 +190,7 @@ static void give_contents(struct drafted_run *r, json_t *arg, const char *member
                           const struct recorded *c) {
     const char *after = json_get_string(c->memory, "after", "");
     bool output = json_object_get(arg, "output") != NULL;
-    bool held = strcmp(json_get_string(c->memory, "before", ""), "none") != 0;
+    bool held = !json_says(c->memory, "before", "none");
     if (held) {
         const char *name = json_get_string(arg, "name", "");
         json_object_set_new(arg, "init", recorded_init(&r->recorder, name, member, c));

@@ -421,7 +421,7 @@ static void rename_unknown(json_t *unknown, size_t arg, const char *size) {
     char member[64];
     snprintf(member, sizeof member, "args[%zu].value", arg);
     json_each(unknown, i, one) {
-        if (!strcmp(json_get_string(one, "member", ""), member)) {
+        if (json_says(one, "member", member)) {
             autofree char *name = xasprintf("sizes.%s", size);
             json_object_set_new(one, "member", json_clean_z(name));
         }

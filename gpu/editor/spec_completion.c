@@ -16,7 +16,7 @@ struct offer {
 };
 
 static bool offered(const struct offer *o, const char *label) {
-    return json_any(o->list, item, !strcmp(json_get_string(item, "label", ""), label));
+    return json_any(o->list, item, json_says(item, "label", label));
 }
 
 static void offer(struct offer *o, const char *label, const char *text,

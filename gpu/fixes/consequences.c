@@ -48,7 +48,7 @@ static bool is_unknown_name(const json_t *finding) {
 }
 
 static bool same_file(const json_t *a, const json_t *b) {
-    return strcmp(json_get_string(a, "file", ""), json_get_string(b, "file", "")) == 0;
+    return json_says(a, "file", json_get_string(b, "file", ""));
 }
 
 static json_int_t line_of(const json_t *finding) {

@@ -1,12 +1,5 @@
 #include "gpu/fixes/fix_conditions.h"
 
-static bool is_any(const struct fix_text *t, size_t i, const char *const *words) {
-    while (*words && !fix_text_is(t, i, *words)) {
-        words++;
-    }
-    return *words != NULL;
-}
-
 /* The bracket that the one at i closes; 0: none. */
 static size_t opening(const struct fix_text *t, size_t i, const char *open,
                       const char *close) {
@@ -60,7 +53,7 @@ static bool is_uniform_loop(const struct fix_text *t, size_t open, size_t close)
 static bool is_condition(const struct fix_text *t, size_t open, size_t close) {
     static const char *const heads[] = {"if", "while", "switch", NULL};
     return open > 0 &&
-           (is_any(t, open - 1, heads) ||
+           (fix_text_is_any(t, open - 1, heads) ||
             (fix_text_is(t, open - 1, "for") && !is_uniform_loop(t, open, close)));
 }
 
@@ -69,7 +62,7 @@ static bool to_begin(const struct fix_text *t, size_t *i) {
     static const char *const words[] = {"?", "&&", "||", "else", "do", "while", "for",
                                         "switch", NULL};
     static const char *const ends[] = {";", "{", "}", NULL};
-    while (*i > 0 && !is_any(t, *i - 1, ends) &&
+    while (*i > 0 && !fix_text_is_any(t, *i - 1, ends) &&
            t->tokens[*i - 1].kind != CUDA_DIRECTIVE) {
         size_t at = --*i;
         if (fix_text_is(t, at, ")")) {
@@ -80,7 +73,7 @@ static bool to_begin(const struct fix_text *t, size_t *i) {
             *i -= *i > 0 && fix_text_is(t, *i - 1, "for");
         } else if (fix_text_is(t, at, "(") && at > 0 && fix_text_is(t, at - 1, "if")) {
             --*i; /* it stands in the condition itself */
-        } else if (is_any(t, at, words)) {
+        } else if (fix_text_is_any(t, at, words)) {
             return true;
         }
     }

@@ -47,6 +47,13 @@ size_t fix_text_token(const struct fix_text *t, size_t offset) {
     return low;
 }
 
+bool fix_text_is_any(const struct fix_text *t, size_t i, const char *const *words) {
+    while (*words && !fix_text_is(t, i, *words)) {
+        words++;
+    }
+    return *words != NULL;
+}
+
 bool fix_text_has(const struct fix_text *t, size_t i, const char *word, size_t len) {
     return i < t->count && t->tokens[i].end - t->tokens[i].start == len &&
            memcmp(t->text + t->tokens[i].start, word, len) == 0;

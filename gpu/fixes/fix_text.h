@@ -25,6 +25,8 @@ size_t fix_text_offset(const struct fix_text *t, int line, int column);
 size_t fix_text_token(const struct fix_text *t, size_t offset);
 bool fix_text_is(const struct fix_text *t, size_t i,
                  const char *word); /* false out of range */
+/* One of them; NULL-terminated. */
+bool fix_text_is_any(const struct fix_text *t, size_t i, const char *const *words);
 bool fix_text_has(const struct fix_text *t, size_t i, const char *word, size_t len);
 /* Whether these tokens occur in sequence: "namespace", "cg", "=". NULL-terminated. */
 bool fix_text_says(const struct fix_text *t, const char *const *words);

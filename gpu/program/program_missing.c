@@ -192,8 +192,7 @@ void program_find_missing(json_t *result, const json_t *params,
     for (size_t k = 0; s.count && roots[k]; k++) {
         s.root = roots[k];
         s.hidden = k == 0 ? strlen(s.root) + 1 : 0;
-        autofree char *joined = path_join(s.root, json_get_string(params, "path", ""));
-        s.source = path_normalize(joined);
+        s.source = path_resolve(s.root, json_get_string(params, "path", ""));
         look_through(&s);
         free(s.source);
     }

@@ -179,7 +179,7 @@ static bool may_be_file(const char *name, size_t len) {
 }
 
 static bool is_given(const json_t *files, const char *name) {
-    return json_any(files, one, !strcmp(json_get_string(one, "name", ""), name));
+    return json_any(files, one, json_says(one, "name", name));
 }
 
 /* In the first source's folder, or in its folder data; too many and too large ones are

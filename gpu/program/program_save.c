@@ -6,9 +6,7 @@
 
 /* The root that the folder is beneath; NULL: none. *ret_folder: normalised. */
 static const char *root_of(const char *dir, const char *const *roots, char **ret_folder) {
-    autofree char *joined =
-        *dir == '/' || !roots || !*roots ? xstrdup(dir) : path_join(*roots, dir);
-    *ret_folder = path_normalize(joined);
+    *ret_folder = path_resolve(roots && *roots ? *roots : "", dir);
     for (; roots && *roots; roots++) {
         if (path_is_beneath(*ret_folder, *roots)) {
             return *roots;

@@ -32,7 +32,7 @@ void run_report_finish(struct run_report *r) {
 /* --- findings --- */
 
 static bool same_text(const json_t *a, const json_t *b, const char *member) {
-    return !strcmp(json_get_string(a, member, ""), json_get_string(b, member, ""));
+    return json_says(a, member, json_get_string(b, member, ""));
 }
 
 /* The finding's k-th call of an inlined function; NULL after the last. */
@@ -407,8 +407,7 @@ void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned 
 
 static bool is_known(const struct run_report *r, const char *code, const char *buffer) {
     return json_any(r->findings, f,
-                    !strcmp(json_get_string(f, "code", ""), code) &&
-                        !strcmp(json_get_string(f, "buffer", ""), buffer));
+                    json_says(f, "code", code) && json_says(f, "buffer", buffer));
 }
 
 /* Inputs must be what they were. A backend that saw the store has told its place. */

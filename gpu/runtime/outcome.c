@@ -38,21 +38,13 @@ static struct {
     bool ended;
 } told;
 
-static json_t *triple(const uint32_t v[3]) {
-    json_t *a = json_array();
-    for (unsigned k = 0; k < 3; k++) {
-        json_array_append_new(a, json_integer(v[k]));
-    }
-    return a;
-}
-
 static void launched_tell(struct launched *l, uint64_t id) {
     json_t *event = report_event("launch", id, &l->site);
     json_object_set_new(event, "kernel", json_clean_z(l->kernel->entry->name));
-    json_object_set_new(event, "grid", triple(l->shape.grid));
-    json_object_set_new(event, "block", triple(l->shape.block));
+    json_object_set_new(event, "grid", finding_triple(l->shape.grid));
+    json_object_set_new(event, "block", finding_triple(l->shape.block));
     if (l->shape.cluster[0]) {
-        json_object_set_new(event, "cluster", triple(l->shape.cluster));
+        json_object_set_new(event, "cluster", finding_triple(l->shape.cluster));
     }
     if (l->shape.shared_bytes) {
         json_object_set_new(event, "shared_bytes", json_integer(l->shape.shared_bytes));
@@ -251,7 +243,7 @@ static cudart_error code_of_fault(void) {
     for (size_t k = findings_kept(f); k > 0; k--) {
         autojson *finding = findings_get(f, k - 1);
         for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
-            if (strcmp(json_get_string(finding, "code", ""), codes[c].finding) == 0) {
+            if (json_says(finding, "code", codes[c].finding)) {
                 if (codes[c].code == CUDART_ASSERT) {
                     assertion_print(finding);
                 }

@@ -4,10 +4,6 @@
 #include "gpu/source/host_gone.h"
 #include "gpu/source/host_names.h"
 
-static enum code_word word_at(const struct host_blanker *b, size_t i) {
-    return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
-}
-
 static void count_device_words(struct host_blanker *b) {
     uint32_t n = 0;
     b->device_words = xcalloc(b->tokens.count + 1, sizeof *b->device_words);

@@ -55,3 +55,7 @@ void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text,
                          struct host_guesses *guesses, struct buf *behind);
 void host_launches_finish(struct host_launches *launches);
+
+static inline enum code_word word_at(const struct host_blanker *b, size_t i) {
+    return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
+}

@@ -2,10 +2,6 @@
 
 #include "base/find.h"
 
-static enum code_word word_at(const struct host_blanker *b, size_t i) {
-    return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
-}
-
 bool host_gone_has(const struct host_blanker *b, const struct name_set *names, size_t i) {
     return names->count && name_set_has(names, code_token_hash(&b->tokens, i));
 }

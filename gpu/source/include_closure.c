@@ -332,8 +332,7 @@ static bool is_users_header(const char *target, enum include_form form, void *da
         }
     }
     for (char **dir = c->include_dirs; *dir; dir++) {
-        autofree char *joined = path_join(*dir, target);
-        autofree char *path = path_normalize(joined);
+        autofree char *path = path_resolve(*dir, target);
         if (source_set_find(s, path)) {
             return true;
         }

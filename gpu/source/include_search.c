@@ -104,8 +104,7 @@ static enum include_lookup try_beside(struct include_search *s, const char *targ
         return INCLUDE_MISSING;
     }
     autofree char *dir = path_folder(real);
-    autofree char *joined = path_join(dir, target);
-    autofree char *path = path_normalize(joined);
+    autofree char *path = path_resolve(dir, target);
     /* From one root into another the compiler could not follow inside the job. */
     if (include_root_of(s->b, path) != include_root_of(s->b, real)) {
         s->escaped = true;
@@ -134,8 +133,7 @@ enum include_lookup include_search_target(struct include_search *s, const char *
         r = try_path(s, path);
     }
     for (size_t i = 0; i < s->b->assumed_count && r == INCLUDE_MISSING; i++) {
-        autofree char *joined = path_join(s->b->assumed[i], target);
-        autofree char *path = path_normalize(joined);
+        autofree char *path = path_resolve(s->b->assumed[i], target);
         r = path_is_beneath(path, s->b->assumed[i]) ? try_path(s, path) : r;
     }
     return r;

@@ -38,8 +38,7 @@ static const char *root_of(const char *const *roots, const char *whole) {
 /* A path as it is meant from one folder: a descriptor. */
 static int open_from(const char *folder, const char *path, const char *const *roots,
                      struct err *err) {
-    autofree char *joined = *path == '/' ? xstrdup(path) : path_join(folder, path);
-    autofree char *whole = path_normalize(joined);
+    autofree char *whole = path_resolve(folder, path);
     const char *root = root_of(roots, whole);
     if (!root) {
         return err_set(err, -EACCES, "%s is outside the folders this daemon may read",

@@ -319,8 +319,7 @@ static int place_check(const struct array_save *s, struct err *err) {
 
 static int place_find(struct array_save *s, const char *dir, const char *const *roots,
                       struct err *err) {
-    autofree char *joined = path_join(roots && *roots ? *roots : "", dir);
-    s->dir = path_normalize(joined);
+    s->dir = path_resolve(roots && *roots ? *roots : "", dir);
     for (; roots && *roots; roots++) {
         if (path_is_beneath(s->dir, *roots)) {
             const char *rel = s->dir + strlen(*roots);

@@ -255,7 +255,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
     struct kernel_validate *v = data;
     const json_t *failed = json_object_get(answer, "error");
     v->job = NULL;
-    if (!strcmp(json_get_string(failed, "code", ""), "no_gpu")) {
+    if (json_says(failed, "code", "no_gpu")) {
         refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint,
                json_get_string(failed, "message", "there is no CUDA device"));
     } else if (json_get_string(answer, "verdict", NULL)) {

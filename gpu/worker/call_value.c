@@ -19,13 +19,6 @@ struct span { /* of tokens */
     size_t from, to;
 };
 
-static bool is_one_of(const struct fix_text *t, size_t i, const char *const *words) {
-    while (*words && !fix_text_is(t, i, *words)) {
-        words++;
-    }
-    return *words != NULL;
-}
-
 static bool is_kind(const struct fix_text *t, size_t i, enum cuda_token_kind kind) {
     return i < t->count && t->tokens[i].kind == kind;
 }
@@ -54,7 +47,7 @@ static size_t opening(const struct fix_text *t, size_t i) {
 
 static bool ends_statement(const struct fix_text *t, size_t i) {
     static const char *const ends[] = {";", "{", "}", NULL};
-    return is_kind(t, i, CUDA_DIRECTIVE) || is_one_of(t, i, ends);
+    return is_kind(t, i, CUDA_DIRECTIVE) || fix_text_is_any(t, i, ends);
 }
 
 /* The token in front of i in which its statement or the brackets around it begin. */
@@ -86,12 +79,12 @@ static bool is_label(const struct fix_text *t, size_t colon) {
 static bool begins_statement(const struct fix_text *t, size_t i) {
     static const char *const words[] = {"else", "do", NULL};
     static const char *const heads[] = {"if", "for", "while", "switch", "constexpr", NULL};
-    if (i == 0 || ends_statement(t, i - 1) || is_one_of(t, i - 1, words)) {
+    if (i == 0 || ends_statement(t, i - 1) || fix_text_is_any(t, i - 1, words)) {
         return true;
     }
     if (fix_text_is(t, i - 1, ")")) {
         size_t open = opening(t, i - 1);
-        return open > 0 && is_one_of(t, open - 1, heads);
+        return open > 0 && fix_text_is_any(t, open - 1, heads);
     }
     return fix_text_is(t, i - 1, ":") && is_label(t, i - 1);
 }
@@ -259,8 +252,8 @@ static enum call_value value_of(const struct reading *r, struct span s, int dept
     s = widened(t, s, 0);
     size_t front;
     bool begins = begins_statement(t, s.from);
-    bool between = is_one_of(t, s.to, separators);
-    bool behind = s.from && is_one_of(t, s.from - 1, separators);
+    bool between = fix_text_is_any(t, s.to, separators);
+    bool behind = s.from && fix_text_is_any(t, s.from - 1, separators);
     if (begins || (behind && fix_text_is(t, s.to, ";"))) {
         bool alone = fix_text_is(t, s.to, ";");
         return alone && begins ? CALL_VALUE_DROPPED

@@ -80,7 +80,7 @@ static bool room_make(const char *folder, const json_t *request) {
 /* --- what it wrote --- */
 
 static bool was_given(const json_t *files, const char *name) {
-    return json_any(files, file, !strcmp(json_get_string(file, "name", ""), name));
+    return json_any(files, file, json_says(file, "name", name));
 }
 
 static json_t *written_file(const FTSENT *entry, const char *name, size_t *room) {

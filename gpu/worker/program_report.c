@@ -54,7 +54,7 @@ static json_t *events_read(const struct buf *text) {
 static bool frame_name(const json_t *frame, const char *program, char name[24]) {
     json_int_t offset = json_get_integer(frame, "offset", -1);
     snprintf(name, 24, "%lld", (long long)offset);
-    return offset >= 0 && !strcmp(json_get_string(frame, "object", ""), program);
+    return offset >= 0 && json_says(frame, "object", program);
 }
 
 static void places_of(const json_t *frames, const char *program, json_t *places) {
@@ -276,8 +276,7 @@ static void add_finding(struct report_making *m, const json_t *event) {
 
 /* Whether the library has reported the same as a finding. */
 static bool is_told(const struct report_making *m, const char *message) {
-    return json_any(m->ret->findings, finding,
-                    !strcmp(json_get_string(finding, "message", ""), message));
+    return json_any(m->ret->findings, finding, json_says(finding, "message", message));
 }
 
 static void add_crash(struct report_making *m, const json_t *event) {

@@ -66,7 +66,7 @@ static enum relation relate(const struct lsp_view *view, const json_t *a,
     lsp_edit_span(view, a, &a_start, &a_end);
     lsp_edit_span(view, b, &b_start, &b_end);
     if (a_start == b_start && a_end == b_end &&
-        strcmp(json_get_string(a, "text", ""), json_get_string(b, "text", "")) == 0) {
+        json_says(a, "text", json_get_string(b, "text", ""))) {
         return SAME;
     }
     return a_start < b_end && b_start < a_end ? CLASH : APART;

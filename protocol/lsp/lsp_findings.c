@@ -149,8 +149,7 @@ static void load(struct sources *s, const char *file) {
     const char *path = s->document->path;
     if (path) {
         autofree char *dir = xstrndup(path, (size_t)(path_basename(path) - path));
-        autofree char *joined = path_join(dir, file);
-        autofree char *beside = path_normalize(joined);
+        autofree char *beside = path_resolve(dir, file);
         if (load_path(s, beside)) {
             return;
         }
@@ -227,8 +226,7 @@ static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
 }
 
 bool lsp_document_refers(const struct lsp_document *d, const char *path) {
-    return json_any(d->findings, finding,
-                    strcmp(json_get_string(finding, "file", ""), path) == 0) ||
+    return json_any(d->findings, finding, json_says(finding, "file", path)) ||
            naming_line(d, path) != 0;
 }
 
@@ -350,7 +348,7 @@ json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings) {
 static json_t *edits_for(json_t *changes, const struct source *source) {
     json_each(changes, i, change) {
         const json_t *document = json_object_get(change, "textDocument");
-        if (strcmp(json_get_string(document, "uri", ""), source->uri) == 0) {
+        if (json_says(document, "uri", source->uri)) {
             return json_object_get(change, "edits");
         }
     }

@@ -102,8 +102,7 @@ static bool is_suppressed(const json_t *finding, const json_t *allowed,
     }
     return json_any(allowed, entry,
                     same_code(entry, finding) &&
-                        strcmp(json_get_string(entry, "file", ""),
-                               json_get_string(finding, "file", "?")) == 0);
+                        json_says(entry, "file", json_get_string(finding, "file", "?")));
 }
 
 /* A wrong hardware fact in others' text is only a warning: no reason to refuse the

@@ -333,9 +333,8 @@ static bool is_told(const struct scan *s, const char *code, size_t from, size_t 
     json_int_t last = (json_int_t)lines_at(&s->lines, to) + 1;
     json_each(s->findings, i, finding) {
         json_int_t line = json_get_integer(finding, "line", 0);
-        if (line >= first && line <= last &&
-            strcmp(json_get_string(finding, "code", ""), code) == 0 &&
-            strcmp(json_get_string(finding, "file", ""), s->file) == 0) {
+        if (line >= first && line <= last && json_says(finding, "code", code) &&
+            json_says(finding, "file", s->file)) {
             return true;
         }
     }

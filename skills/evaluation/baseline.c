@@ -10,7 +10,7 @@
 
 static int agrees(const json_t *meta, const char *tests_digest, unsigned runs,
                   struct err *err) {
-    if (strcmp(json_get_string(meta, "tests_digest", ""), tests_digest) != 0) {
+    if (!json_says(meta, "tests_digest", tests_digest)) {
         return err_set(err, -EINVAL, "that run had other tests (%.71s)",
                        json_get_string(meta, "tests_digest", "unknown"));
     }
@@ -29,7 +29,7 @@ static char *key_of(const char *model, const char *test, json_int_t run) {
 static bool is_wanted(const json_t *cell, const char *prompt_digest) {
     const char *outcome = json_get_string(cell, "outcome", "");
     return json_says(cell, "arm", "baseline") &&
-           strcmp(json_get_string(cell, "prompt_digest", ""), prompt_digest) == 0 &&
+           json_says(cell, "prompt_digest", prompt_digest) &&
            (strcmp(outcome, "passed") == 0 || strcmp(outcome, "failed") == 0);
 }
 

@@ -289,7 +289,7 @@ static const char *sameness(const struct result_work *w, size_t test) {
 
 static json_t *mark_of(json_t *marks, const char *id) {
     json_each(marks, i, one) {
-        if (strcmp(json_get_string(one, "id", ""), id) == 0) {
+        if (json_says(one, "id", id)) {
             return one;
         }
     }

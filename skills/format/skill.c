@@ -12,8 +12,7 @@
 
 static char *absolute_path(const char *folder) {
     autofree char *cwd = *folder == '/' ? NULL : getcwd(NULL, 0);
-    autofree char *joined = path_join(cwd ? cwd : "/", folder);
-    return path_normalize(joined);
+    return path_resolve(cwd ? cwd : "/", folder);
 }
 
 static int open_folder(const char *folder, struct err *err) {

@@ -213,7 +213,7 @@ static bool is_good(const struct tests_making *m, const struct candidate *c) {
 /* --- the suite --- */
 
 static bool is_asked(const json_t *tests, const char *input) {
-    return json_any(tests, test, strcmp(json_get_string(test, "input", ""), input) == 0);
+    return json_any(tests, test, json_says(test, "input", input));
 }
 
 static void keep(json_t *tests, const struct candidate *c, size_t number) {

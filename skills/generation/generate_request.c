@@ -67,8 +67,7 @@ static char *split_last(char *path) {
  * relative one is meant from the first root. */
 static char *resolve_new(struct call *call, const char *path, struct err *err) {
     autofree char *here = skills_resolve(call_origin(call), ".", err);
-    autofree char *joined = path_join(here ? here : "", path);
-    autofree char *normal = path_normalize(joined);
+    autofree char *normal = path_resolve(here ? here : "", path);
     autofree char *rest = xstrdup("");
     for (;;) {
         autofree char *found = skills_resolve(call_origin(call), normal, err);

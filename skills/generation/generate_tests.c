@@ -118,7 +118,7 @@ static void refuse(struct testing *t, const json_t *test, const char *why) {
 }
 
 static const json_t *mark_of(const json_t *marks, const char *id) {
-    return json_find(marks, mark, strcmp(json_get_string(mark, "id", ""), id) == 0);
+    return json_find(marks, mark, json_says(mark, "id", id));
 }
 
 /* Of a test that says what is right, but that the whole skill as an answer passes: the

@@ -191,8 +191,7 @@ static int put(struct task *t, const struct present *p, json_t *was, bool ours,
 static int adopt(struct task *t, const json_t *was, struct err *err) {
     autojson *agents = all_agents(was, t->agents);
     if (was && json_equal(agents, json_object_get(was, "agents")) &&
-        !json_object_get(was, "previous") &&
-        strcmp(json_get_string(was, "digest", ""), t->digest) == 0) {
+        !json_object_get(was, "previous") && json_says(was, "digest", t->digest)) {
         return 0;
     }
     set_entry(t, was, NULL);

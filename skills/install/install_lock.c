@@ -205,8 +205,8 @@ int install_record_read(int folder, struct install_record *ret, struct err *err)
 /* --- entries --- */
 
 bool install_entry_matches(const json_t *entry, const char *digest) {
-    return entry && (strcmp(json_get_string(entry, "digest", ""), digest) == 0 ||
-                     strcmp(json_get_string(entry, "previous", ""), digest) == 0);
+    return entry &&
+           (json_says(entry, "digest", digest) || json_says(entry, "previous", digest));
 }
 
 json_t *install_entry_new(const struct install_tree *tree, const char *source,

@@ -107,7 +107,7 @@ const char *refine_history_knows(const struct refine_history *h, const char *res
     char hex[HASH_HEX_SIZE];
     hash_bytes_hex(result, strlen(result), hex);
     json_each(h->list, i, attempt) {
-        if (strcmp(json_get_string(attempt, "digest", ""), hex) == 0) {
+        if (json_says(attempt, "digest", hex)) {
             return json_get_string(attempt, "reason", "");
         }
     }

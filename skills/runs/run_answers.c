@@ -1,7 +1,7 @@
 #include "skills/runs/run_answers.h"
 
 static bool is_same(const json_t *a, const json_t *b, const char *key) {
-    return strcmp(json_get_string(a, key, ""), json_get_string(b, key, "")) == 0;
+    return json_says(a, key, json_get_string(b, key, ""));
 }
 
 /* previous: the run before of the same model, test and arm, or NULL. */

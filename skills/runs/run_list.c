@@ -69,7 +69,7 @@ static json_t *number_or_null(const json_t *object, const char *key) {
 }
 
 static const json_t *named(const json_t *list, const char *name) {
-    return json_find(list, item, strcmp(json_get_string(item, "name", ""), name) == 0);
+    return json_find(list, item, json_says(item, "name", name));
 }
 
 static json_t *lift_json(const json_t *given) {
@@ -272,8 +272,8 @@ struct listing {
 };
 
 static void add_row(struct listing *l, json_t *row) {
-    if ((l->skill && strcmp(json_get_string(row, "skill", ""), l->skill) != 0) ||
-        (l->model && strcmp(json_get_string(row, "model", ""), l->model) != 0)) {
+    if ((l->skill && !json_says(row, "skill", l->skill)) ||
+        (l->model && !json_says(row, "model", l->model))) {
         return;
     }
     matrix_add(&l->matrix, row);

@@ -23,15 +23,13 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool is_of(const json_t *a, const json_t *b) {
-    return strcmp(json_get_string(a, "model", ""), json_get_string(b, "model", "")) ==
-               0 &&
-           strcmp(json_get_string(a, "test", ""), json_get_string(b, "test", "")) == 0 &&
+    return json_says(a, "model", json_get_string(b, "model", "")) &&
+           json_says(a, "test", json_get_string(b, "test", "")) &&
            json_get_integer(a, "run", 0) == json_get_integer(b, "run", 0);
 }
 
 static bool is_answer(const json_t *cell, const char *arm) {
-    return strcmp(json_get_string(cell, "arm", ""), arm) == 0 &&
-           *json_get_string(cell, "output", "");
+    return json_says(cell, "arm", arm) && *json_get_string(cell, "output", "");
 }
 
 /* "model\ntest\nrun": the key under which a cell finds its baseline. */
@@ -140,7 +138,7 @@ static int take_all(json_t *marks, const json_t *batch, const json_t *given,
                        "this is not a file of marks: the page that upskillctl run show "
                        "--mark makes saves one");
     }
-    if (strcmp(json_get_string(given, "run", ""), run) != 0) {
+    if (!json_says(given, "run", run)) {
         return err_set(err, -EINVAL, "these marks are of the run %.64s, not of %.64s",
                        json_get_string(given, "run", "(none)"), run);
     }
@@ -185,7 +183,7 @@ static json_t *votes_of(const json_t *marks, const char *model, int *ret_marks,
     *ret_marks = *ret_blind = 0;
     json_each(marks, i, mark) {
         const char *test = json_get_string(mark, "test", "");
-        if (strcmp(json_get_string(mark, "model", ""), model) == 0) {
+        if (json_says(mark, "model", model)) {
             json_object_set_new(
                 votes, test, json_integer(json_get_integer(votes, test, 0) + vote(mark)));
             *ret_marks += 1;

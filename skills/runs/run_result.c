@@ -159,8 +159,7 @@ void run_results_add(struct run_results *r, const json_t *cell) {
     g->cached += json_get_bool(cell, "cached", 0) != 0;
     g->cost += number_of(cell, "cost");
     g->cost_unknown |= !json_is_number(cost);
-    g->splits_differ |= strcmp(json_get_string(cell, "split", ""),
-                               json_get_string(g->cell, "split", "")) != 0;
+    g->splits_differ |= !json_says(cell, "split", json_get_string(g->cell, "split", ""));
     count_word(g->served, json_get_string(cell, "served_model", ""));
     count_word(g->stops, json_get_string(cell, "stop_reason", ""));
 }

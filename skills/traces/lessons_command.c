@@ -129,11 +129,6 @@ static const char *plain_word(const struct words_of_command *w, size_t from) {
     return at < w->count ? w->list[at] : NULL;
 }
 
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The position of the program after assignments and wrappers. */
 static size_t program_at(const struct words_of_command *w) {
     size_t i = 0;
@@ -159,13 +154,13 @@ static bool is_interpreter(const char *program) {
 
 /* python -m pytest is pytest. */
 static size_t resolve_module(const struct words_of_command *w, size_t at) {
-    bool python = at < w->count && strncmp(base_of(w->list[at]), "python", 6) == 0;
+    bool python = at < w->count && strncmp(shell_base_name(w->list[at]), "python", 6) == 0;
     return python && at + 2 < w->count && strcmp(w->list[at + 1], "-m") == 0 ? at + 2
                                                                              : at;
 }
 
 static char *key_of(const struct words_of_command *w, size_t at) {
-    const char *program = base_of(w->list[at]);
+    const char *program = shell_base_name(w->list[at]);
     const char *sub = plain_word(w, at + 1);
     static const char *const nested[] = {"run", "exec", "compose"}; /* `docker compose up` */
     if (sub && any_of(i, 0, ARRAY_LEN(nested), strcmp(sub, nested[i]) == 0) &&
@@ -178,7 +173,7 @@ static char *key_of(const struct words_of_command *w, size_t at) {
     }
     if (sub && strlen(sub) < 80 &&
         (strings_have(grouped, program) || is_interpreter(program))) {
-        return xasprintf("%s %s", program, is_interpreter(program) ? base_of(sub) : sub);
+        return xasprintf("%s %s", program, is_interpreter(program) ? shell_base_name(sub) : sub);
     }
     return xstrndup(program, 80);
 }
@@ -191,7 +186,7 @@ bool command_only_looks(const char *program, size_t len) {
 static bool only_asks(const struct words_of_command *w, size_t at) {
     const char *sub = plain_word(w, at + 1);
     size_t nested = at + 1 + (sub && strcmp(sub, "compose") == 0); /* `docker compose logs` */
-    bool asks = strings_have(grouped, base_of(w->list[at])) && nested < w->count &&
+    bool asks = strings_have(grouped, shell_base_name(w->list[at])) && nested < w->count &&
                 strings_have(asking, w->list[nested]);
     return asks || any_of(i, at + 1, w->count, strcmp(w->list[i], "--version") == 0 ||
                                                    strcmp(w->list[i], "--help") == 0);
@@ -246,7 +241,7 @@ static void read_part(struct command *c, struct words_of_command *w, unsigned *a
         return;
     }
     size_t at = resolve_module(w, program);
-    const char *name = base_of(w->list[at]);
+    const char *name = shell_base_name(w->list[at]);
     bool prints = strings_have(readers, name) || is_reading_cmdlet(name);
     bool reads = prints && !piped && !shows_own(w, said);
     c->classes |= reads ? COMMAND_READS : 0;

@@ -59,15 +59,11 @@ char *lesson_told(const struct lesson_error *error) {
     return buf_detach(&out);
 }
 
-static bool is_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Letters, digits and "_"; or numbers with dots between: a version. */
 static size_t token_length(const char *s) {
     size_t len = 0;
     bool version = isdigit((unsigned char)*s);
-    while (is_name(s[len]) || (version && len && s[len] == '.' && isdigit((unsigned char)s[len + 1]))) {
+    while (text_is_word(s[len]) || (version && len && s[len] == '.' && isdigit((unsigned char)s[len + 1]))) {
         version = version && (isdigit((unsigned char)s[len]) || s[len] == '.');
         len++;
     }

@@ -2,23 +2,20 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 
 #include <ctype.h>
 
 #define MIN_NAME 4u   /* letters that two texts must share to mean the same */
 
-static bool is_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The next name in *at, at least `least` long; its length, or 0. *at is where it is. */
 static size_t next_name(const char **at, size_t least) {
     for (;;) {
-        while (**at && !is_name(**at)) {
+        while (**at && !text_is_word(**at)) {
             ++*at;
         }
         size_t len = 0;
-        while (is_name((*at)[len])) {
+        while (text_is_word((*at)[len])) {
             len++;
         }
         if (len >= least || !len) {

@@ -186,24 +186,20 @@ static size_t path_prefix(const char *s) {
     return slash;
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Without folders, addresses, line numbers and other numbers that stand alone. */
 static char *lesson_normalize(const char *line) {
     struct buf out = BUF_INIT(LESSON_MAX_LINE);
     const char *s = line + strspn(line, " \t");
     char before = ' ';
     while (*s && out.len < LESSON_MAX_LINE - 2) {
-        size_t skip = is_word(before) ? 0 : path_prefix(s);
-        size_t digits = is_word(before) ? 0 : strspn(s, "0123456789.,");
+        size_t skip = text_is_word(before) ? 0 : path_prefix(s);
+        size_t digits = text_is_word(before) ? 0 : strspn(s, "0123456789.,");
         if (skip) {
             s += skip;
         } else if (strncmp(s, "0x", 2) == 0 && isxdigit((unsigned char)s[2])) {
             s += 2 + strspn(s + 2, "0123456789abcdefABCDEF");
             buf_addc(&out, 'N');
-        } else if (digits && isdigit((unsigned char)*s) && !is_word(s[digits])) {
+        } else if (digits && isdigit((unsigned char)*s) && !text_is_word(s[digits])) {
             s += digits;
             buf_addc(&out, 'N');
         } else {

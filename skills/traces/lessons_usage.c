@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/find.h"
+#include "base/text.h"
 
 #include <ctype.h>
 
@@ -53,15 +54,11 @@ static void base_of(const char **word, size_t *len) {
     *word = slash ? slash + 1 : *word;
 }
 
-static bool is_letter(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The text has the word between other marks. */
 static bool has_within(const char *text, size_t text_len, const char *word, size_t len) {
     const char *end = text + text_len;
     for (const char *at = text; (at = memmem(at, (size_t)(end - at), word, len)); at++) {
-        if ((at == text || !is_letter(at[-1])) && (at + len == end || !is_letter(at[len]))) {
+        if ((at == text || !text_is_word(at[-1])) && (at + len == end || !text_is_word(at[len]))) {
             return true;
         }
     }
@@ -113,8 +110,8 @@ static bool is_named(const char *quote, const char *word) {
     size_t len = strlen(word);
     for (const char *at = quote; len && (at = strstr(at, word)); at += len) {
         const char *end = at + len;
-        bool whole = (at == quote || (!is_letter(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
-                     !is_letter(*end) && *end != '-';
+        bool whole = (at == quote || (!text_is_word(at[-1]) && at[-1] != '-' && at[-1] != '/')) &&
+                     !text_is_word(*end) && *end != '-';
         bool opened = at > quote && strchr("'\"`", at[-1]);
         bool last = *end == ':' && !end[1 + strcspn(end + 1, ":'\"`")];
         if (whole && (opened || last || (*end && strchr("'\"`", *end)) || !end[strcspn(end, LETTERS)])) {

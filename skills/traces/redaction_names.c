@@ -18,13 +18,13 @@ struct name {
     bool is_element, begins_line;      /* <name> */
 };
 
-static bool ends_with(const char *s, size_t len, const char *tail) {
+bool secret_has_end(const char *s, size_t len, const char *tail) {
     size_t n = strlen(tail);
     return len >= n && strncasecmp(s + len - n, tail, n) == 0;
 }
 
 static bool ends_with_any(const char *s, size_t len, const char *const *tails) {
-    while (*tails && !ends_with(s, len, *tails)) {
+    while (*tails && !secret_has_end(s, len, *tails)) {
         tails++;
     }
     return *tails;
@@ -38,7 +38,7 @@ static size_t without_neutral(const char *name, size_t len) {
     }
     for (size_t i = 0; n == len && neutral_ends[i]; i++) {
         size_t tail = strlen(neutral_ends[i]);
-        n -= ends_with(name, len, neutral_ends[i]) && len > tail + 1 &&
+        n -= secret_has_end(name, len, neutral_ends[i]) && len > tail + 1 &&
                      strchr("_-", name[len - tail - 1])
                  ? tail
                  : 0;
@@ -62,7 +62,7 @@ static enum naming naming_of(const char *name, size_t len) {
     if (secret_is_any(name, len, code_words)) {
         return NAMES_CODE;
     }
-    return ends_with(name, len, "_key") || ends_with(name, len, "-key") ? NAMES_KEY
+    return secret_has_end(name, len, "_key") || secret_has_end(name, len, "-key") ? NAMES_KEY
                                                                         : NAMES_NOTHING;
 }
 
@@ -119,7 +119,7 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     ret->kind = secret_naming(s + begin, ret->end - begin);
     ret->is_element = at > 0 && s[at - 1] == '<';
     ret->is_header = memchr(s + begin, '-', ret->end - begin) != NULL;
-    if (!ret->kind && n > 4 && ret->is_upper && ends_with(s + begin, n, "pass")) {
+    if (!ret->kind && n > 4 && ret->is_upper && secret_has_end(s + begin, n, "pass")) {
         ret->kind = NAMES_TOKEN; /* SSHPASS */
     }
     bool query = begin > 0 && (s[begin - 1] == '?' || s[begin - 1] == '&');

@@ -13,11 +13,6 @@ size_t secret_name(const char *s, size_t len, size_t at) {
     return n <= MAX_NAME ? n : 0;
 }
 
-static bool ends_with(const char *s, size_t n, const char *tail) {
-    size_t k = strlen(tail);
-    return n >= k && strncasecmp(s + n - k, tail, k) == 0;
-}
-
 static bool names_secret(const char *s, size_t n) {
     enum naming kind = n ? secret_naming(s, n) : NAMES_NOTHING;
     return kind == NAMES_SECRET || kind == NAMES_TOKEN;
@@ -50,10 +45,10 @@ bool secret_of_login(const char *s, size_t len, size_t at, size_t n, struct secr
     if (!n || open >= len || s[open] != '(') {
         return false;
     }
-    bool basic = ends_with(s + at, n, "basic") || ends_with(s + at, n, "basicauth") ||
-                 ends_with(s + at, n, "basic_auth");
-    bool login = basic || ends_with(s + at, n, "auth") || ends_with(s + at, n, "login") ||
-                 ends_with(s + at, n, "credential") || ends_with(s + at, n, "credentials");
+    bool basic = secret_has_end(s + at, n, "basic") || secret_has_end(s + at, n, "basicauth") ||
+                 secret_has_end(s + at, n, "basic_auth");
+    bool login = basic || secret_has_end(s + at, n, "auth") || secret_has_end(s + at, n, "login") ||
+                 secret_has_end(s + at, n, "credential") || secret_has_end(s + at, n, "credentials");
     if (assigns ? !secret_naming(s + at, n) : !login) {
         return false;
     }
@@ -65,7 +60,7 @@ bool secret_of_login(const char *s, size_t len, size_t at, size_t n, struct secr
 
 /* The name without "-command", "Command", "_cmd"; 0: it does not end so. */
 static size_t without_command(const char *s, size_t n) {
-    size_t tail = ends_with(s, n, "command") ? 7 : ends_with(s, n, "cmd") ? 3 : 0;
+    size_t tail = secret_has_end(s, n, "command") ? 7 : secret_has_end(s, n, "cmd") ? 3 : 0;
     size_t bare = tail ? n - tail : 0;
     return bare && strchr("-_", s[bare - 1]) ? bare - 1 : bare;
 }

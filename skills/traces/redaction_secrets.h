@@ -21,6 +21,8 @@ enum naming {
     NAMES_COOKIE,
 };
 enum naming secret_naming(const char *name, size_t len);
+/* Whether the n bytes at s end with a word, in any case. */
+bool secret_has_end(const char *s, size_t n, const char *tail);
 /* Whether a name with a secret value begins at s[at]: NAME=…, "name": …, --name …,
  * header: …, <name>…</name>. */
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret);

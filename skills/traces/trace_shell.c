@@ -67,13 +67,13 @@ static bool next_word(const char *s, size_t *at, struct shell_word *ret) {
     return i > begin;
 }
 
-static const char *base_name(const char *path) {
+const char *shell_base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
 static bool is_shell(const char *word) {
-    return words_have("sh bash zsh dash ksh fish", base_name(word));
+    return words_have("sh bash zsh dash ksh fish", shell_base_name(word));
 }
 
 /* -c, -lc, -ec … */
@@ -219,7 +219,7 @@ static char *file_of_line(const char *s, size_t from, size_t to, bool *ret_appen
     bool copies = false, tee = false;
     for (size_t at = 0; line[at]; at += line[at] != '\0') {
         while (next_word(line, &at, w)) {
-            const char *name = base_name(w->text);
+            const char *name = shell_base_name(w->text);
             const char *arrow =
                 !w->quoted || w->text[0] == '>' ? strchr(w->text, '>') : 0;
             if (arrow && (arrow == w->text || arrow[-1] == '1')) {

@@ -6,6 +6,8 @@
 /* The words of a command as one line: ["bash","-lc",CMD] and the like give CMD; other
  * words are quoted where the shell requires it. Freed by the caller. */
 char *shell_join(const char *const *words, size_t count);
+/* What follows the last slash, unless nothing does. */
+const char *shell_base_name(const char *path);
 /* A command line without a wrapping "bash -lc '…'". Freed by the caller. */
 char *shell_unwrap(const char *command);
 

@@ -11,7 +11,7 @@ const char *const trigger_controls[] = {control_first, control_second};
 /* --- neighbours --- */
 
 static bool is_taken(const json_t *list, const char *name) {
-    return json_any(list, one, strcmp(json_get_string(one, "name", ""), name) == 0);
+    return json_any(list, one, json_says(one, "name", name));
 }
 
 static void take_rows(json_t *list, const json_t *rows, const char *self, size_t count) {

@@ -204,8 +204,7 @@ static struct evaluation_options asking_options(struct triggering *v) {
 /* A student that says nothing about a description says nothing about a better one. */
 static bool any_measured(const json_t *result) {
     return json_any(json_object_get(result, "students"), student,
-                    strcmp(json_get_string(student, "verdict", ""), "not_measurable") !=
-                        0);
+                    !json_says(student, "verdict", "not_measurable"));
 }
 
 static bool start_improving(struct triggering *v) {

@@ -362,7 +362,7 @@ static void add_calls(json_t *related, const struct ptx_module *m,
     }
 }
 
-static json_t *triple(const uint32_t v[3]) {
+json_t *finding_triple(const uint32_t v[3]) {
     json_t *a = json_array();
     for (unsigned k = 0; k < 3; k++) {
         json_array_append_new(a, json_integer(v[k]));
@@ -379,8 +379,8 @@ static void add_other(json_t *related, const struct finding *x) {
     json_object_set_new(other, "message", json_clean_z(message));
     add_place(other, x->module,
               place_of(x->module, x->other.function, x->other.instruction));
-    json_object_set_new(other, "block", triple(x->other_block));
-    json_object_set_new(other, "thread", triple(x->other_thread));
+    json_object_set_new(other, "block", finding_triple(x->other_block));
+    json_object_set_new(other, "thread", finding_triple(x->other_thread));
     json_array_append_new(related, other);
 }
 
@@ -428,8 +428,8 @@ static json_t *finding_json(const struct finding *x) {
     json_object_set_new(item, "message", json_clean_z(x->message));
     add_place(item, x->module, at);
     json_object_set_new(item, "kernel", json_clean_z(x->kernel));
-    json_object_set_new(item, "block", triple(x->block_id));
-    json_object_set_new(item, "thread", triple(x->thread_id));
+    json_object_set_new(item, "block", finding_triple(x->block_id));
+    json_object_set_new(item, "thread", finding_triple(x->thread_id));
     if (x->buffer) {
         json_object_set_new(item, "buffer", json_clean_z(x->buffer));
         json_object_set_new(item, "offset", json_integer(x->offset));

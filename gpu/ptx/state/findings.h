@@ -117,3 +117,5 @@ struct finding_place {
 };
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) __attribute__((format(printf, 3, 4)));
+/* A block or a thread, [x, y, z]. */
+json_t *finding_triple(const uint32_t v[3]);
