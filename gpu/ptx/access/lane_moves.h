@@ -51,6 +51,18 @@ LANE_INLINE bool shadow_gather_set(const uint8_t *shadow, const uint64_t *o,
     return missing == 0;
 }
 
+/* Written by a kernel. Nothing is stored where that is known, because a line that nobody
+ * changes can be in the caches of all cores. */
+LANE_INLINE void shadow_mark(uint8_t *shadow, unsigned words) {
+    uint8_t all = 0xff;
+    for (unsigned k = 0; k < words; k++) {
+        all &= shadow[k];
+    }
+    if (all != 0xff) {
+        memset(shadow, 0xff, words);
+    }
+}
+
 /* Blocks on other threads may write other bytes of the same word. */
 LANE_INLINE void shadow_note(uint8_t *shadow, uint64_t offset, unsigned bytes) {
     uint8_t *at = shadow + (offset >> 2);
@@ -62,7 +74,7 @@ LANE_INLINE void shadow_note(uint8_t *shadow, uint64_t offset, unsigned bytes) {
         }
         return;
     }
-    memset(at, 0xff, bytes / 4);
+    shadow_mark(at, bytes / 4);
 }
 
 /* ---- moving ---- */
@@ -152,7 +164,7 @@ LANE_INLINE bool move_contiguous(struct warp *w, const struct access *a,
         }
         uint8_t *shadow = at.shadow + (first >> 2);
         if (store) {
-            memset(shadow, 0xff, size * LANES_COUNT / 4);
+            shadow_mark(shadow, size * LANES_COUNT / 4);
         } else if (!shadow_contiguous_set(shadow, size * LANES_COUNT / 4)) {
             return false;
         }

@@ -1,5 +1,7 @@
 #include "gpu/ptx/emit/access_group.h"
 
+#include "base/find.h"
+
 struct part part_of(const struct shape *x, unsigned k, unsigned bytes) {
     int32_t lanes = (int32_t)part_lanes(bytes), size = (int32_t)bytes;
     struct part p = {.deltas = x->deltas + (unsigned)lanes * k, .low = INT32_MAX};
@@ -47,6 +49,30 @@ static bool fits(const struct shape *x, const struct access *a, int64_t offset) 
     }
     return x->is_known && fine && offset % size == 0 && offset > -NEAR && offset < NEAR &&
            parts_fit(x, a, offset);
+}
+
+static bool is_among(const int32_t *list, unsigned count, int64_t x) {
+    return any_of(k, 0, count, list[k] == x);
+}
+
+unsigned access_group_lines(const struct access_group *g, int32_t to[GROUP_LINES]) {
+    unsigned count = 0;
+    int64_t low, high;
+    extremes(g->shape, &low, &high);
+    int64_t each = g->high - g->low - (high - low); /* bytes of a lane */
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        int64_t from = g->shape->deltas[l] - low, at = from - from % GROUP_LINE;
+        for (; at < from + each; at += GROUP_LINE) {
+            if (is_among(to, count, at)) {
+                continue;
+            }
+            if (count == GROUP_LINES) {
+                return 0;
+            }
+            to[count++] = (int32_t)at;
+        }
+    }
+    return count;
 }
 
 static struct access_group *group_find(struct emit_unit *u, uint32_t first,
@@ -188,26 +214,49 @@ bool access_group_needs_words(const struct emit_unit *u, const struct access_gro
            (g->shared || g->in->shadow);
 }
 
-/* Which bytes the group's check looks at. */
-static void plan_words(struct emit_unit *u, struct access_group *g, uint32_t index) {
-    uint64_t words = group_words(g);
-    autofree uint8_t *stored = xcalloc(words, 1);
-    g->words = xcalloc(words, 1);
-    for (uint32_t k = 0; k < u->count; k++) {
-        if (u->group_of[k] != index + 1) {
-            continue;
+/* NULL: there are too many. */
+static struct shadow_window *window_of(struct access_group *g, uint64_t word) {
+    uint64_t first = word - word % WINDOW_WORDS;
+    for (uint32_t k = g->window_count; k-- > 0;) {
+        if (g->windows[k].first == first) {
+            return &g->windows[k];
         }
+    }
+    if (g->window_count == GROUP_WINDOWS) {
+        return NULL;
+    }
+    g->windows[g->window_count] = (struct shadow_window){.first = first};
+    return &g->windows[g->window_count++];
+}
+
+/* An access's byte, from the group's low. */
+static bool plan_byte(struct access_group *g, uint64_t at, bool is_store) {
+    struct shadow_window *x = window_of(g, at / 4);
+    uint8_t bit = (uint8_t)(1 << at % 4);
+    if (x) {
+        uint8_t stored = x->stored[at / 4 % WINDOW_WORDS];
+        uint8_t *note = is_store ? x->stored : x->loaded;
+        note[at / 4 % WINDOW_WORDS] |= is_store ? bit : bit & ~stored;
+    }
+    return x;
+}
+
+/* Which bytes the group's check looks at. */
+static void plan_windows(struct emit_unit *u, struct access_group *g, uint32_t index) {
+    bool fine = true;
+    g->windows = xcalloc(GROUP_WINDOWS, sizeof *g->windows);
+    for (uint32_t k = 0; k < u->count; k++) {
         const struct access *a = access_of(u, k);
-        for (unsigned l = 0; l < WARP_LANES * bytes_of(a); l++) { /* each byte */
+        uint32_t bytes = u->group_of[k] == index + 1 ? WARP_LANES * bytes_of(a) : 0;
+        for (unsigned l = 0; fine && l < bytes; l++) { /* each byte */
             int64_t at = u->steps[k].offset + u->shapes[k].deltas[l % WARP_LANES] +
                          l / WARP_LANES - g->low;
-            uint8_t bit = (uint8_t)(1 << at % 4);
-            if (a->is_store) {
-                stored[at / 4] |= bit;
-            } else {
-                g->words[at / 4] |= (uint8_t)(bit & ~stored[at / 4]);
-            }
+            fine = plan_byte(g, (uint64_t)at, a->is_store);
         }
+    }
+    if (!fine) {
+        free(g->windows);
+        g->windows = NULL;
     }
 }
 
@@ -218,10 +267,8 @@ void unit_access_plan(struct emit_unit *u) {
     }
     plan_groups(u);
     for (uint32_t k = 0; k < u->group_count; k++) {
-        struct access_group *g = &u->groups[k];
-        if (access_group_needs_words(u, g) &&
-            g->high - g->low <= 4 * WINDOW_WORDS * GROUP_WINDOWS) {
-            plan_words(u, g, k);
+        if (access_group_needs_words(u, &u->groups[k])) {
+            plan_windows(u, &u->groups[k], k);
         }
     }
     drop_widening(u);
@@ -229,7 +276,7 @@ void unit_access_plan(struct emit_unit *u) {
 
 void unit_access_finish(struct emit_unit *u) {
     for (uint32_t k = 0; k < u->group_count; k++) {
-        free(u->groups[k].words);
+        free(u->groups[k].windows);
     }
     free(u->groups);
     free(u->group_of);
@@ -239,7 +286,7 @@ void unit_access_finish(struct emit_unit *u) {
  * was checked when the code was made. */
 bool access_group_fits(const struct emit_unit *u, const struct access_group *g) {
     if (g->high - g->low >= NEAR || g->low <= -NEAR ||
-        (access_group_needs_words(u, g) && !g->words)) {
+        (access_group_needs_words(u, g) && !g->windows)) {
         return false;
     }
     if (!g->shared) {

@@ -6,12 +6,20 @@
 
 #define WINDOW_WORDS 64 /* of the shadow that one vector holds */
 #define GROUP_WINDOWS 64
+#define GROUP_LINE 64 /* bytes */
+#define GROUP_LINES 8 /* worth prefetching */
 /* limit of offsets and distances, so that displacements stay small */
 #define NEAR (INT64_C(1) << 28)
 
 /* A value: which one of a register. Its copies of the same number have the same. */
 struct value_of_register {
     uint32_t offset, version;
+};
+
+struct shadow_window { /* words of the shadow, counted from the group's low */
+    uint64_t first;
+    uint8_t loaded[WINDOW_WORDS], /* bits of bytes that are loaded and not stored before */
+        stored[WINDOW_WORDS];
 };
 
 struct access_group {
@@ -25,7 +33,8 @@ struct access_group {
     int64_t low,    /* of all, from lane 0's address without offset; a whole word's */
         high;       /* an end */
     const struct shape *shape;
-    uint8_t *words; /* from low: bits of bytes that are loaded and not stored before */
+    struct shadow_window *windows; /* that hold a word of it; NULL: too many */
+    uint32_t window_count;
     bool is_checked;
     int32_t data;     /* struct group_data */
     int32_t counter;  /* of the present segment */
@@ -44,11 +53,6 @@ static inline unsigned part_lanes(unsigned bytes) {
     return bytes == 8 ? 8 : 16;
 }
 struct part part_of(const struct shape *x, unsigned k, unsigned bytes);
-/* Shadow words of the group; the last one may have fewer bytes. */
-static inline uint64_t group_words(const struct access_group *g) {
-    return (uint64_t)(g->high - g->low + 3) / 4;
-}
-
 static inline const struct access *access_of(const struct emit_unit *u, uint32_t step) {
     return &u->program->accesses[u->steps[step].extra];
 }
@@ -57,6 +61,9 @@ static inline uint32_t bytes_of(const struct access *a) {
     return (uint32_t)a->bytes * a->count;
 }
 
+/* Where the lanes' bytes lie: distances from low, a line of memory apart; their count, 0 if
+ * there are more than GROUP_LINES. */
+unsigned access_group_lines(const struct access_group *g, int32_t to[GROUP_LINES]);
 /* Whether the check reads the shadow of loaded bytes. */
 bool access_group_needs_words(const struct emit_unit *u, const struct access_group *g);
 /* Whether its check can be made, and can succeed. */

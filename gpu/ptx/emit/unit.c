@@ -47,6 +47,13 @@ static void make_begin(struct emit_unit *u) {
     if (u->values.is_masked) {
         asm_scalar(out, MOV_32, HOST_LANES,
                    in_memory(HOST_WARP, (int32_t)offsetof(struct warp, active)));
+    } else if (u->group_count) {
+        asm_scalar(out, MOV_32, HOST_OWN,
+                   in_memory(HOST_WARP, (int32_t)offsetof(struct warp, index)));
+        for (unsigned k = 0; k < 3; k++) {
+            asm_scalar(out, ADD, HOST_OWN, in_register(HOST_OWN));
+        }
+        asm_scalar(out, ADD, HOST_OWN, in_register(HOST_DATA));
     }
     unit_load_constants(u);
 }

@@ -5,6 +5,7 @@
  * was looked at, all inside, aligned, the allocation is alive, what is loaded is
  * initialised. Where one of that does not hold the interpreter goes on. Behind the check
  * an access is a load or store and a counter. */
+#include "base/find.h"
 #include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/emit/access_group.h"
 #include "gpu/ptx/race/race.h"
@@ -14,7 +15,9 @@ struct group_data {
     uint8_t *host;   /* of lane 0, offset 0 */
     uint8_t *shadow; /* of the word at `low` */
     uint8_t *phase;  /* the data + 8 * the phase of lane 0 */
+    uint64_t before[BLOCK_MAX_THREADS / WARP_LANES]; /* by warp: lane 0's offset */
 };
+#define CACHE_BYTES (4u << 20) /* less of memory is not far away for long */
 #define GROUP_AT(g, member) ((g)->data + (int32_t)offsetof(struct group_data, member))
 
 /* ---- the check ---- */
@@ -77,24 +80,21 @@ static void check_shape(struct emit_unit *u, struct access_group *g) {
     }
 }
 
+static bool is_loaded(const struct shadow_window *x) {
+    return any_of(k, 0, WINDOW_WORDS, x->loaded[k] != 0);
+}
+
 /* rdi: the shadow of the word at low. All that is loaded is initialised. */
 static void check_words(struct emit_unit *u, const struct access_group *g) {
-    uint64_t words = group_words(g);
     bool any = false;
-    for (uint64_t first = 0; first < words; first += WINDOW_WORDS) {
-        uint8_t wanted[WINDOW_WORDS] = {0};
-        bool here = false;
-        for (unsigned k = 0; k < WINDOW_WORDS && first + k < words; k++) {
-            wanted[k] = g->words[first + k];
-            here |= wanted[k] != 0;
-        }
-        if (!here) {
+    list_each(n, x, g->windows, g->window_count) {
+        if (!is_loaded(x)) {
             continue;
         }
         int32_t at = unit_data_add(u, WINDOW_WORDS);
-        memcpy(u->data + at, wanted, sizeof wanted);
+        memcpy(u->data + at, x->loaded, WINDOW_WORDS);
         asm_vector(&u->out, VMOVDQU32, VECTOR_TEMPORARY, 0,
-                   in_memory(RDI, (int32_t)first));
+                   in_memory(RDI, (int32_t)x->first));
         if (any) { /* t+1 | (~t & wanted) */
             asm_vector_byte(&u->out, VPTERNLOGD, VECTOR_TEMPORARY + 1, VECTOR_TEMPORARY,
                             data_at(at), 0xf2);
@@ -151,6 +151,39 @@ static bool global_has_shadow(const struct emit_unit *u, const struct access_gro
     return g->in->shadow && (g->stores || u->processor->run->check_initialized);
 }
 
+/* rax: lane 0's offset, rcx: the allocation. Rows that lie apart, as of a tile, are on
+ * lines that processors do not expect, and memory is slower than a warp. Where this warp
+ * will be some blocks, or rounds of its loop, later is as far again as it has come since
+ * the last time. */
+static void prefetch_rows(struct emit_unit *u, const struct access_group *g) {
+    struct assembler *out = &u->out;
+    int32_t lines[GROUP_LINES];
+    bool is_row = g->high - g->low <= GROUP_LINE * GROUP_LINES;
+    bool is_near = g->in->bytes < CACHE_BYTES;
+    unsigned count = is_row || is_near ? 0 : access_group_lines(g, lines);
+    if (count == 0) {
+        return;
+    }
+    mov(u, R9, in_register(RAX));
+    asm_scalar(out, SUB, R9, in_memory(HOST_OWN, GROUP_AT(g, before)));
+    asm_scalar(out, MOV_STORE, RAX, in_memory(HOST_OWN, GROUP_AT(g, before)));
+    asm_scalar(out, ADD, R9, in_register(R9)); /* four times as far */
+    asm_scalar(out, ADD, R9, in_register(R9));
+    asm_scalar(out, ADD, R9, in_register(RAX));
+    if (global_has_shadow(u, g)) {
+        asm_scalar(out, LEA, RDX, in_memory(R9, (int32_t)g->low));
+        asm_constant(out, SHR_C, in_register(RDX), 2);
+        asm_scalar(out, ADD, RDX, in_memory(RCX, offsetof(struct allocation, shadow)));
+        for (unsigned k = 0; k < count; k++) {
+            asm_prefetch(out, in_memory(RDX, lines[k] / 4));
+        }
+    }
+    asm_scalar(out, ADD, R9, in_memory(RCX, offsetof(struct allocation, host)));
+    for (unsigned k = 0; k < count; k++) {
+        asm_prefetch(out, in_memory(R9, (int32_t)g->low + lines[k]));
+    }
+}
+
 static void check_global(struct emit_unit *u, const struct access_group *g) {
     struct assembler *out = &u->out;
     mov(u, RCX, data_at(GROUP_AT(g, in)));
@@ -165,24 +198,10 @@ static void check_global(struct emit_unit *u, const struct access_group *g) {
     unit_exit_if(u, IF_BELOW);
     asm_scalar(out, CMP, RDX, in_register(RSI));
     unit_exit_if(u, IF_ABOVE);
+    prefetch_rows(u, g);
     mov(u, RSI, in_memory(RCX, offsetof(struct allocation, host)));
     if (global_has_shadow(u, g)) {
         check_shadow(u, g, offsetof(struct allocation, shadow));
-    }
-}
-
-/* rsi: the host's address of lane 0. Warps take turns: if this one's address is above the
- * previous one's, the next will be above this one, and memory is slower than a warp. */
-static void prefetch_next(struct emit_unit *u, const struct access_group *g) {
-    enum { LINE = 64, LINES = 4 };
-    if (g->high - g->low > LINE * LINES) {
-        return;
-    }
-    mov(u, RDX, in_register(RSI));
-    asm_scalar(&u->out, ADD, RDX, in_register(RSI));
-    asm_scalar(&u->out, SUB, RDX, data_at(GROUP_AT(g, host)));
-    for (int64_t at = g->low; at < g->high; at += LINE) {
-        asm_prefetch(&u->out, in_memory(RDX, (int32_t)at));
     }
 }
 
@@ -200,9 +219,6 @@ static void check_group(struct emit_unit *u, struct access_group *g) {
         check_global(u, g);
     }
     asm_scalar(out, ADD, RSI, in_register(RAX));
-    if (!g->shared) {
-        prefetch_next(u, g);
-    }
     asm_scalar(out, MOV_STORE, RSI, data_at(GROUP_AT(g, host)));
     if (!g->shared && u->processor->run->count) {
         asm_constant(out, AND_C, in_register(RAX), 28);

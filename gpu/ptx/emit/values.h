@@ -20,6 +20,7 @@
 #define HOST_DATA R13  /* the block's data */
 #define HOST_STEPS R14 /* code->steps */
 #define HOST_LANES RBP /* the active lanes, where they are not all */
+#define HOST_OWN RBP   /* else the block's data + 8 * the warp's index */
 
 enum {
     VECTOR_POOL = 26,

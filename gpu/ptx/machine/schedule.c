@@ -45,20 +45,17 @@ static bool resident_room(struct processor *w) {
     return true;
 }
 
-/* Takes the next cluster of the grid in (without clusters: the next block); false when
- * there is none or no room. */
+/* Takes the next cluster of its part of the grid in (without clusters: the next block);
+ * false when there is none or no room. */
 static bool resident_add(struct processor *w) {
     struct run *run = w->run;
-    uint64_t clusters = run->blocks / run->cluster_blocks;
-    if (__atomic_load_n(&run->next_cluster, __ATOMIC_RELAXED) >= clusters ||
-        !resident_room(w)) {
+    bool is_left = w->taken.from < w->taken.to ||
+                   grid_shares_take(&run->shares, w->number, &w->taken);
+    if (!is_left || !resident_room(w)) {
         return false;
     }
-    uint64_t number = __atomic_fetch_add(&run->next_cluster, 1, __ATOMIC_RELAXED);
-    if (number >= clusters) {
-        return false;
-    }
-    __atomic_store_n(run->begun, (number + 1) * run->cluster_blocks, __ATOMIC_RELAXED);
+    uint64_t number = w->taken.from++;
+    w->begun += run->cluster_blocks;
     while (w->resident_count + run->cluster_blocks > w->resident_room) {
         w->resident_room = w->resident_room ? 2 * w->resident_room : 8;
         w->resident =
@@ -70,6 +67,8 @@ static bool resident_add(struct processor *w) {
     memcpy(added, &w->spares[w->spare_count],
            run->cluster_blocks * sizeof(struct block *));
     block_start_cluster(added, number);
+    added[0]->own.is_first = !w->has_begun;
+    w->has_begun = true;
     return true;
 }
 
@@ -147,10 +146,11 @@ static void cluster_stop(struct cluster *c) {
 /* Blocks that came to their end say that it is the grid that takes long. */
 static void tell_unfinished(struct block *b) {
     const struct run *run = b->processor->run;
+    run_charge(b->processor); /* counts its blocks */
     uint64_t begun = __atomic_load_n(run->begun, __ATOMIC_RELAXED);
     char words[160] = "Threads were still running here when the budget or the time ended "
                       "the launch: a loop that never ends looks like this";
-    if (begun < run->blocks && b->number >= run->processors * run->cluster_blocks) {
+    if (begun < run->blocks && !b->cluster->is_first) {
         snprintf(
             words, sizeof words,
             "The budget or the time ended the launch when %llu of its %llu blocks had "
@@ -271,9 +271,9 @@ static void *processor_main(void *data) {
 
 /* ---- processors ---- */
 
-static void processor_init(struct processor *w, struct run *run) {
+static void processor_init(struct processor *w, struct run *run, uint32_t number) {
     const struct program *p = run->program;
-    *w = (struct processor){.run = run};
+    *w = (struct processor){.run = run, .number = number};
     w->blocks = run_lines(p->block_count, sizeof *w->blocks);
     w->accesses = run_lines(p->access_count, sizeof *w->accesses);
     w->last = run_lines(p->access_count, sizeof *w->last);
@@ -303,7 +303,7 @@ static void processor_finish(struct processor *w) {
 static int processors_prepare(struct processor *processors, struct run *run,
                               struct err *err) {
     for (uint32_t k = 0; k < run->processors; k++) {
-        processor_init(&processors[k], run);
+        processor_init(&processors[k], run, k);
     }
     if (!resident_room(&processors[0])) {
         return err_set(
@@ -347,6 +347,7 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
         run->processors = 1; /* or results would depend on who comes first */
     }
     struct processor *processors = run_lines(run->processors, sizeof *processors);
+    grid_shares_init(&run->shares, run->blocks / run->cluster_blocks, run->processors);
     enum machine_end end = MACHINE_DONE;
     if (processors_prepare(processors, run, err)) {
         end = MACHINE_REFUSED;
@@ -361,6 +362,7 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
         }
     }
     free(processors);
+    grid_shares_finish(&run->shares);
     if (end == MACHINE_REFUSED) {
         return end;
     }

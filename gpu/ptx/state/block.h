@@ -26,6 +26,7 @@ struct cluster {
     uint32_t count;
     uint32_t left;             /* blocks that have not ended */
     bool open;                 /* somebody has arrived at its barrier */
+    bool is_first;             /* of those that its processor began */
     uint32_t time;             /* advances when its threads synchronise */
     struct cluster_life *life; /* cluster_life.h; NULL: one block alone */
 };

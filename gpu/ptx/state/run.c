@@ -32,6 +32,8 @@ bool run_charge(struct processor *processor) {
     uint64_t left = run->budget > spent ? run->budget - spent : 0;
     processor->allowance = left < RUN_GATHERED ? left : RUN_GATHERED;
     processor->spent = 0;
+    __atomic_add_fetch(run->begun, processor->begun, __ATOMIC_RELAXED);
+    processor->begun = 0;
     if (spent > run->budget || __atomic_load_n(run->stop, __ATOMIC_RELAXED)) {
         __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
     }

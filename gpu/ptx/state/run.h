@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/grid_shares.h"
 #include "gpu/ptx/state/launch.h"
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/shared_layout.h"
@@ -48,8 +49,8 @@ struct run { /* one launch */
     uint8_t *params; /* copy, padded */
     uint64_t param_bytes;
     uint64_t workspace;      /* address, cooperative */
-    uint64_t next_cluster;   /* atomic */
-    uint64_t *begun;         /* atomic, the machine's: started blocks, for watchers */
+    struct grid_shares shares;
+    uint64_t *begun;         /* atomic, the machine's: started blocks, as far as charged */
     uint64_t resident_bytes; /* atomic: of all processors' blocks */
     uint64_t block_bytes;    /* of one */
     uint64_t local_bytes;    /* atomic: local memory and frames */
@@ -79,6 +80,9 @@ void stack_tell(const struct run *run);
 /* A host thread, in the role of a multiprocessor. It occupies its own cache lines. */
 struct processor {
     struct run *run;
+    uint32_t number;          /* among the run's */
+    struct grid_range taken;  /* clusters that it is to begin */
+    bool has_begun;           /* its first cluster */
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
     struct allocation **last;      /* by access */
@@ -88,6 +92,7 @@ struct processor {
     struct frame *frames;          /* that calls have left, for the next ones */
     uint32_t frame_count;
     uint64_t divergent_count, branch_count;
+    uint64_t begun;          /* blocks, not yet added to run->begun */
     uint64_t spent;          /* lane-instructions not yet charged */
     uint64_t allowance;      /* their maximum, set by run_charge */
     struct block **resident; /* in the order they started */
@@ -158,7 +163,7 @@ void run_fault(struct run *run);
  * contention, a turn charges only after RUN_GATHERED lane-instructions, or when the rest
  * of the budget is reached. A single thread therefore stops at the first turn that
  * exceeds the budget; each of several threads may exceed it by RUN_GATHERED more. */
-#define RUN_GATHERED 65536u
+#define RUN_GATHERED (1u << 20)
 bool run_charge(struct processor *processor);
 static inline bool run_charge_turn(struct processor *processor) {
     const struct run *run = processor->run;

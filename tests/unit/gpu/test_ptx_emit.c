@@ -595,3 +595,62 @@ Test(ptx_emit, random_kernels_are_the_same_as_code, .timeout = 0) {
     cr_expect_gt(native, 10 * programs, "%llu blocks ran as code",
                  (unsigned long long)native);
 }
+
+/* ---- rows that lie apart ---- */
+
+/* A warp has 16 columns of two rows, 32 KiB apart. It fills n tiles of a row, and then
+ * adds 1 to n + 1 tiles, of which nobody has filled the last. */
+static const char rows_kernel[] =
+    ".visible .entry k(.param .u64 m, .param .u32 n)\n"
+    "{ .reg .b32 %r<6>; .reg .b64 %a<4>; .reg .f32 %f<2>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %a0, [m]; cvta.to.global.u64 %a0, %a0; ld.param.u32 %r4, [n];\n"
+    "mov.u32 %r0, %tid.x; shr.u32 %r1, %r0, 4; and.b32 %r2, %r0, 15;\n"
+    "mov.u32 %r3, %ctaid.x; mad.lo.u32 %r1, %r3, 4, %r1;\n"
+    "mul.wide.u32 %a1, %r1, 32768; add.s64 %a0, %a0, %a1;\n"
+    "mul.wide.u32 %a1, %r2, 4; add.s64 %a0, %a0, %a1;\n"
+    "mov.u64 %a2, %a0; mov.u32 %r5, 0; cvt.rn.f32.u32 %f0, %r0;\n"
+    "FILL: st.global.f32 [%a2], %f0; add.s64 %a2, %a2, 64; add.u32 %r5, %r5, 1;\n"
+    "setp.lt.u32 %p0, %r5, %r4; @%p0 bra FILL;\n"
+    "ADD: ld.global.f32 %f1, [%a0]; add.f32 %f1, %f1, 0f3f800000;\n"
+    "st.global.f32 [%a0], %f1; add.s64 %a0, %a0, 64; setp.le.u64 %p1, %a0, %a2;\n"
+    "@%p1 bra ADD; ret; }\n";
+
+enum { ROW_WORDS = 8192, ROW_COUNT = 256, ROW_TILES = 9 };
+
+static char *run_rows(uint32_t after, float *memory) {
+    struct machine_config config = {.checks = MACHINE_CHECK_DEFAULT,
+                                    .threads = 1,
+                                    .emit_after = after,
+                                    .memory = 1 << 24};
+    struct machine_room *r = room_new(rows_kernel, &config);
+    float *m = room_buffer(r, "m", ROW_WORDS * ROW_COUNT * sizeof *m,
+                           MACHINE_UNINITIALIZED | MACHINE_OUTPUT);
+    room_u32(r, ROW_TILES);
+    cr_expect_eq(room_launch(r, 3, 64), MACHINE_DONE);
+    memcpy(memory, m, ROW_WORDS * ROW_COUNT * sizeof *m);
+    json_t *counters = machine_counters(r->machine);
+    autofree char *counted = json_dumps(counters, JSON_SORT_KEYS),
+                  *found = room_findings(r);
+    char *both = xasprintf("%s\n%s", found, counted);
+    json_decref(counters);
+    cr_expect_eq(room_found(r, "uninitialized", NULL), 3 * 64);
+    cr_expect_eq(machine_native_runs(r->machine) > 0, after != EMIT_NEVER);
+    room_free(r);
+    return both;
+}
+
+Test(ptx_emit, rows_that_lie_apart) {
+    if (strcmp(bind_extension(), "avx512") != 0) {
+        cr_skip_test("no AVX-512 here");
+    }
+    size_t bytes = ROW_WORDS * ROW_COUNT * sizeof(float);
+    autofree float *plain = xmalloc(bytes), *code = xmalloc(bytes);
+    autofree char *a = run_rows(EMIT_NEVER, plain), *b = run_rows(1, code);
+    cr_expect_str_eq(a, b);
+    cr_expect_eq(memcmp(plain, code, bytes), 0);
+    for (unsigned row = 0; row < 12; row++) { /* thread t writes t + 1 */
+        cr_expect_eq(code[row * ROW_WORDS], (float)(row % 4 * 16 + 1));
+        cr_expect_eq(code[row * ROW_WORDS + 16 * ROW_TILES - 1],
+                     (float)(row % 4 * 16 + 16));
+    }
+}
