@@ -20,6 +20,7 @@
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
 #define THREADS_MAX 256
+#define ALONE (1u << 18) /* lane-instructions of a launch before others help */
 
 /* ---- a processor's blocks ---- */
 
@@ -264,8 +265,12 @@ static void processor_loop(struct processor *w) {
 }
 
 static void *processor_main(void *data) {
-    processor_loop(data);
-    run_charge(data); /* what has gathered */
+    struct processor *w = data;
+    processor_loop(w);
+    if (w->number == 0) {
+        w->run->start_others = NULL; /* nothing is left */
+    }
+    run_charge(w); /* what has gathered */
     return NULL;
 }
 
@@ -323,16 +328,36 @@ static int processors_prepare(struct processor *processors, struct run *run,
     return 0;
 }
 
-static void processors_run(struct processor *processors, uint32_t count) {
+struct crew { /* the processors and the host threads of all but the first */
+    struct processor *processors;
     pthread_t threads[THREADS_MAX];
-    uint32_t started = 0;
-    while (started + 1 < count && pthread_create(&threads[started], NULL, processor_main,
-                                                 &processors[started + 1]) == 0) {
-        started++;
+    uint32_t started;
+};
+
+static void crew_start(struct run *run) {
+    struct crew *c = run->crew;
+    run->start_others = NULL;
+    while (c->started + 1 < run->processors &&
+           pthread_create(&c->threads[c->started], NULL, processor_main,
+                          &c->processors[c->started + 1]) == 0) {
+        c->started++;
     }
-    processor_main(&processors[0]); /* takes over what the others could not */
-    for (uint32_t k = 0; k < started; k++) {
-        pthread_join(threads[k], NULL);
+}
+
+/* The first processor takes over what the others could not, or need not: to start a
+ * thread takes as long as a launch of a few blocks. */
+static void processors_run(struct processor *processors, struct run *run) {
+    struct crew crew = {.processors = processors};
+    if (run->processors > 1) {
+        run_charge(&processors[0]);
+        run->crew = &crew;
+        run->start_others = crew_start;
+        uint64_t most = processors[0].allowance;
+        processors[0].allowance = most < ALONE ? most : ALONE;
+    }
+    processor_main(&processors[0]);
+    for (uint32_t k = 0; k < crew.started; k++) {
+        pthread_join(crew.threads[k], NULL);
     }
 }
 
@@ -352,7 +377,7 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
     if (processors_prepare(processors, run, err)) {
         end = MACHINE_REFUSED;
     } else {
-        processors_run(processors, run->processors);
+        processors_run(processors, run);
     }
     for (uint32_t k = 0; k < run->processors; k++) {
         if (processors[k].run) {

@@ -11,6 +11,7 @@
 struct lane_pattern;
 
 struct emitted;
+struct crew;
 
 #define EMIT_NEVER UINT32_MAX
 
@@ -68,6 +69,10 @@ struct run { /* one launch */
     int no_grid; /* atomic: the grid's workspace was requested although the launch is not
                     cooperative */
     uint32_t processors;
+    /* Called once by the first processor, when there is enough to do; NULL: it was, or
+     * there are none. */
+    void (*start_others)(struct run *run);
+    struct crew *crew;    /* schedule.c */
     uint32_t number;      /* of the launch */
     uint32_t map_changes; /* atomic: number of changes of tensor maps */
     uint8_t poison;
