@@ -79,7 +79,7 @@ void heap_findings_watch(void) {
 void heap_findings_copy(const void *address, size_t bytes, bool writes) {
     const struct host_block b = host_heap_find(address);
     size_t at = (size_t)((const char *)address - (const char *)b.start);
-    char words[400], has[40];
+    char has[40];
     struct host_site site;
     if (!b.start || (b.in_use && bytes <= b.bytes && at <= b.bytes - bytes)) {
         return;
@@ -89,9 +89,8 @@ void heap_findings_copy(const void *address, size_t bytes, bool writes) {
     }
     host_site_take(&site);
     (void)snprintf(has, sizeof has, "only %zu bytes", b.bytes);
-    (void)snprintf(words, sizeof words,
-                   "A copy %s bytes %zu to %zu of a block of the host's heap that has %s",
-                   writes ? "writes" : "reads", at, at + bytes - 1,
-                   b.in_use ? has : "been freed");
-    report_finding_once(b.in_use ? "out_of_bounds" : "use_after_free", &site, words);
+    report_finding_between(
+        b.in_use ? "out_of_bounds" : "use_after_free", &site, NULL,
+        "A copy %s bytes %zu to %zu of a block of the host's heap that has %s",
+        writes ? "writes" : "reads", at, at + bytes - 1, b.in_use ? has : "been freed");
 }

@@ -206,13 +206,6 @@ static bool between_is_told(const struct host_site *site, const struct host_site
     return is;
 }
 
-void report_finding_once(const char *code, const struct host_site *site,
-                         const char *text) {
-    if (!between_is_told(site, site)) {
-        finding_report(code, "error", site, NULL, text);
-    }
-}
-
 void report_finding_between(const char *code, const struct host_site *site,
                             const struct report_other *other, const char *fmt, ...) {
     char text[1024];

@@ -11,11 +11,8 @@ json_t *report_event(const char *name, uint64_t id, const struct host_site *site
 /* Reports a finding of the library itself. */
 void report_finding(const char *code, const struct host_site *site, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, once per place. */
-void report_finding_once(const char *code, const struct host_site *site,
-                         const char *text);
 /* A finding between two places of the host's code; reported once per pair. other: NULL, if
- * there is no second one. */
+ * there is no second one: once per place. */
 struct report_other {
     const struct host_site *site;
     const char *what;
