@@ -62,6 +62,9 @@ struct step *lower_step(struct lowering *l, const struct ptx_instruction *i,
  * predicate); adds steps that narrow it. Sets l->failed if that is impossible. */
 uint32_t lower_source(struct lowering *l, const struct ptx_instruction *i,
                       const struct ptx_operand *o, unsigned bytes, enum ptx_type type);
+/* Of a register of 8 bytes per lane the low 4, with their sign. */
+uint32_t lower_low_half(struct lowering *l, const struct ptx_instruction *i,
+                        const struct ptx_operand *o);
 /* The arena offset for a result of `bytes`; lower_finish widens it if the register is
  * wider. */
 uint32_t lower_result(struct lowering *l, const struct ptx_operand *o, unsigned bytes,

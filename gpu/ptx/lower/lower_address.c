@@ -19,10 +19,16 @@ void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 /* Addresses in a window are 32 bits wide and wrap around: the compiler lets a register
- * hold one that lies before the window, with an offset that leads back into it. */
-static enum ptx_type register_type(enum ptx_space space) {
-    bool wraps = space == PTX_SHARED || space == PTX_SHARED_CLUSTER || space == PTX_LOCAL;
-    return wraps ? PTX_S64 : PTX_U64;
+ * hold one that lies before the window, with an offset that leads back into it. A wider
+ * register's upper half does not count: a generic address does there, too. */
+static uint32_t address_register(struct lowering *l, const struct ptx_instruction *i,
+                                 const struct ptx_operand *o, enum ptx_space space) {
+    bool window =
+        space == PTX_SHARED || space == PTX_SHARED_CLUSTER || space == PTX_LOCAL;
+    bool wide = lower_register_bytes(l, o->index) == 8;
+    return window && wide && l->program->generic
+               ? lower_low_half(l, i, o)
+               : lower_source(l, i, o, 8, window ? PTX_S64 : PTX_U64);
 }
 
 /* Address register and offset; a temporary or constant where there is none. */
@@ -34,7 +40,7 @@ bool lower_address(struct lowering *l, const struct ptx_instruction *i,
     switch (o->base) {
     case PTX_BASE_REGISTER: {
         struct ptx_operand base = {.kind = PTX_OPERAND_REGISTER, .index = o->index};
-        *ret_base = lower_source(l, i, &base, 8, register_type(space));
+        *ret_base = address_register(l, i, &base, space);
         return !l->failed;
     }
     case PTX_BASE_SYMBOL:

@@ -349,6 +349,11 @@ uint32_t lower_source(struct lowering *l, const struct ptx_instruction *i,
     }
 }
 
+uint32_t lower_low_half(struct lowering *l, const struct ptx_instruction *i,
+                        const struct ptx_operand *o) {
+    return copy_width(l, i, lower_source(l, i, o, 4, PTX_U32), 4, 8, true);
+}
+
 uint32_t lower_result(struct lowering *l, const struct ptx_operand *o, unsigned bytes,
                       bool is_signed) {
     if (o->kind == PTX_OPERAND_SINK) {

@@ -334,6 +334,14 @@ static int lower_function(struct program *p, uint32_t index,
     return rc;
 }
 
+/* By cvta. */
+static bool makes_generic(const struct ptx_function *f) {
+    return list_any(i, f->code, f->code_count,
+                    i->opcode == PTX_OP_CVTA && !ptx_has(i, PTX_M_TO) &&
+                        i->space_count == 1 && i->spaces[0] != PTX_GLOBAL &&
+                        i->spaces[0] != PTX_CONST);
+}
+
 int program_new(struct program **ret, const struct ptx_module *module, uint32_t entry,
                 struct allocation **variables, json_t *unsupported, struct err *err) {
     struct program *p = xcalloc(1, sizeof *p);
@@ -343,6 +351,7 @@ int program_new(struct program **ret, const struct ptx_module *module, uint32_t 
     struct reach r;
     reach_entry(&r, module, entry);
     shared_place(p, r.variables);
+    p->generic = any_of(k, 0, r.queued, makes_generic(&module->functions[r.queue[k]]));
     size_t before = json_array_size(unsupported);
     int rc = 0;
     for (uint32_t k = 0; k < r.queued && rc == 0; k++) {

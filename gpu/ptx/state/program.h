@@ -154,7 +154,8 @@ struct program {
     bool remembers;
     bool engine_reads; /* bulk copies or wgmma read shared memory, so fence.proxy.async
                           matters */
-    bool locks; /* a RACE_UNLOCK is there */
+    bool generic; /* it makes generic addresses of shared or local memory */
+    bool locks;   /* a RACE_UNLOCK is there */
     /* results depend on the order of blocks: then one thread runs them */
     bool order_sensitive;
 };

@@ -59,6 +59,28 @@ Test(ptx_machine_checks, a_register_may_lie_before_the_window) {
     }
 }
 
+/* The manual: addresses are "truncated if the register width exceeds the state space
+ * address width": a generic address of shared memory does as one of its window, as
+ * asm("ld.shared.u32 …" :: "l"(pointer)) gives it. */
+#define GENERIC                                                                          \
+    HEAD ".shared .align 16 .b8 s[256]; .reg .b64 %g<4>; mov.u64 %g1, s;\n"              \
+         "cvta.shared.u64 %g2, %g1; mul.wide.u32 %g3, %r2, 4; add.s64 %g3, %g2, %g3;\n"
+
+Test(ptx_machine_checks, a_generic_address_is_one_of_the_window) {
+    static const char *const bodies[] = {
+        GENERIC "st.shared.u32 [%g3], %i; ld.shared.u32 %r7, [%g3];" END,
+        GENERIC "st.volatile.shared.u32 [%g3], %i; ld.volatile.shared.u32 %r7, [%g3];" END,
+        GENERIC "st.shared.u32 [%g3], %i; atom.shared.add.u32 %r7, [%g3], 1;" END,
+        GENERIC "cp.async.ca.shared.global [%g3], [%rd1], 4; cp.async.wait_all;" END,
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        expect_finding(run(bodies[i], 0), MACHINE_DONE, "out_of_bounds", 0, NULL, 0, 0);
+    }
+    /* 64 threads and words: the last has nothing behind it. */
+    expect_finding(run(GENERIC "st.shared.u32 [%g3+4], %i;" END, 0), MACHINE_FAULT,
+                   "out_of_bounds", 1, NULL, 0, 63);
+}
+
 Test(ptx_machine_checks, out_of_bounds_of_every_space) {
     /* Threads 60 to 63 pass the end by 16 bytes. */
     expect_finding(run(HEAD "st.global.u32 [%at+16], %i;\n" END, 0), MACHINE_FAULT,
