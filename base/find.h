@@ -61,3 +61,21 @@
         item##_found;                                                                    \
     })
 #define json_any(array, item, holds) (json_find(array, item, holds) != NULL)
+
+/* New arrays: of a new value for each number of [from, to), or for each of an array. */
+#define json_list(i, from, to, value)                                                    \
+    ({                                                                                   \
+        json_t *i##_list = json_array();                                                 \
+        for (__typeof__((from) + (to)) i = (from); i < (to); i++) {                      \
+            json_array_append_new(i##_list, (value));                                    \
+        }                                                                                \
+        i##_list;                                                                        \
+    })
+#define json_map(array, item, value)                                                     \
+    ({                                                                                   \
+        json_t *item##_list = json_array();                                              \
+        json_each(array, item##_at, item) {                                              \
+            json_array_append_new(item##_list, (value));                                 \
+        }                                                                                \
+        item##_list;                                                                     \
+    })

@@ -177,11 +177,7 @@ json_t *json_clean_all(const json_t *value) {
     if (!json_is_array(value)) {
         return json_incref((json_t *)(uintptr_t)value);
     }
-    json_t *copy = json_array();
-    json_each(value, i, item) {
-        json_array_append_new(copy, json_clean_all(item));
-    }
-    return copy;
+    return json_map(value, item, json_clean_all(item));
 }
 
 json_t *json_double(double value) {

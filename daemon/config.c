@@ -127,11 +127,7 @@ static json_t *absolute_json(const json_t *value, const char *base) {
         autofree char *path = absolute(base, json_string_value(value));
         return json_string_nocheck(path);
     }
-    json_t *list = json_array();
-    json_each(value, i, item) {
-        json_array_append_new(list, absolute_json(item, base));
-    }
-    return list;
+    return json_map(value, item, absolute_json(item, base));
 }
 
 /* A file's settings replace earlier ones. */

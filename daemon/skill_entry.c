@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "protocol/uri.h"
@@ -197,10 +198,7 @@ static json_t *resource_of(const struct skill *s, const char *base,
 }
 
 static json_t *entry_of(const struct skill *s, const char *base) {
-    json_t *files = json_array();
-    for (size_t i = 0; i < s->file_count; i++) {
-        json_array_append_new(files, resource_of(s, base, &s->files[i]));
-    }
+    json_t *files = json_list(i, 0, s->file_count, resource_of(s, base, &s->files[i]));
     autofree char *uri = file_uri(base, MANIFEST);
     return json_pack("{s:s,s:O,s:o}", "uri", uri, "frontmatter", s->text.frontmatter,
                      "resources", files);

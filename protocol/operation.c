@@ -211,10 +211,7 @@ static json_t *discover_method(struct entry *e) {
 }
 
 json_t *operation_table_discover(const struct operation_table *t) {
-    json_t *methods = json_array();
-    for (size_t i = 0; i < t->count; i++) {
-        json_array_append_new(methods, discover_method(&t->entries[i]));
-    }
+    json_t *methods = json_list(i, 0, t->count, discover_method(&t->entries[i]));
     return json_pack("{s:s,s:{s:s,s:s},s:o}", "openrpc", "1.3.2", "info", "title",
                      "upskilld", "version", UPSKILLD_VERSION, "methods", methods);
 }

@@ -1,6 +1,7 @@
 /* skill/pack: a skill as one archive, read and written on another thread. */
 #include "base/err.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/strings.h"
 #include "base/work.h"
 #include "protocol/finding.h"
@@ -49,10 +50,8 @@ static int add_files(const struct skill *skill, struct zip *zip, struct err *err
 static json_t *result_of(const struct packing *p, const struct skill *skill,
                          size_t bytes) {
     char digest[72];
-    json_t *files = json_array();
-    for (size_t i = 0; i < skill->file_count; i++) {
-        json_array_append_new(files, json_clean_z(skill->files[i].path));
-    }
+    json_t *files =
+        json_list(i, 0, skill->file_count, json_clean_z(skill->files[i].path));
     skill_digest(skill, digest);
     autofree char *path = path_join(p->out.path, p->out_path);
     return json_pack("{s:o,s:I,s:o,s:s}", "path", json_clean_z(path), "bytes",

@@ -1,5 +1,6 @@
 #include "gpu/draft/ptx_draft.h"
 #include "base/find.h"
+#include "base/find.h"
 
 #include "gpu/draft/kernel_use.h"
 #include "gpu/draft/spec_draft.h"
@@ -196,11 +197,11 @@ static bool has_dynamic_shared(const struct ptx_module *m) {
 }
 
 static json_t *extents_json(const uint32_t extents[3]) {
-    json_t *list = json_array();
-    for (int i = 0; i < (extents[2] > 1 ? 3 : extents[1] > 1 ? 2 : 1); i++) {
-        json_array_append_new(list, json_integer(extents[i]));
-    }
-    return list;
+    return json_list(i, 0,
+                     (extents[2] > 1   ? 3
+                      : extents[1] > 1 ? 2
+                                       : 1),
+                     json_integer(extents[i]));
 }
 
 static json_t *launch_of(const struct ptx_module *m, const struct ptx_function *f,

@@ -1,4 +1,5 @@
 #include "gpu/draft/run_draft.h"
+#include "base/find.h"
 
 #include "gpu/draft/draft_kernels.h"
 #include "gpu/draft/kernel_use.h"
@@ -385,11 +386,8 @@ static json_t *image_of(struct drafted_run *r, const struct host_param *p,
 }
 
 static json_t *lanes_of(const struct host_param *p, const struct recorded_param *b) {
-    json_t *values = json_array();
-    for (size_t k = 0; k < p->lanes; k++) {
-        json_array_append_new(values,
-                              recorded_number(p->type, tensor_get(p->type, b->data, k)));
-    }
+    json_t *values = json_list(k, 0, p->lanes,
+                               recorded_number(p->type, tensor_get(p->type, b->data, k)));
     return json_pack("{s:s, s:[{s:s, s:o}], s:I}", "name", p->name, "struct", "type",
                      tensor_type_name(p->type), "values", values, "align",
                      (json_int_t)(p->lanes == 3 ? tensor_type_bytes(p->type) : b->len));
@@ -451,10 +449,8 @@ static json_t *arg_of(struct drafted_run *r, size_t i) {
 
 /* Extents first: they say which arguments are sizes. */
 static void add_args(struct drafted_run *r) {
-    json_t *args = json_array();
-    for (size_t i = 0; i < r->count; i++) {
-        json_array_append_new(args, r->sizes[i].name ? json_null() : arg_of(r, i));
-    }
+    json_t *args =
+        json_list(i, 0, r->count, r->sizes[i].name ? json_null() : arg_of(r, i));
     for (size_t i = 0; i < r->count; i++) {
         if (r->sizes[i].name) {
             json_array_set_new(args, i, arg_of(r, i));

@@ -1,5 +1,6 @@
 /* The workers of a pool in daemon/status. */
 #include "gpu/pool/pool_internal.h"
+#include "base/find.h"
 
 /* "idle" has ended or was never started, "failed" could not be started and rests. */
 static const char *state_name(const struct slot *slot) {
@@ -48,9 +49,5 @@ static json_t *slot_status(const struct slot *slot) {
 }
 
 json_t *pool_status(const struct pool *pool) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        json_array_append_new(list, slot_status(&pool->slots[i]));
-    }
-    return list;
+    return json_list(i, 0, pool->slot_count, slot_status(&pool->slots[i]));
 }

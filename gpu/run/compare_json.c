@@ -1,5 +1,6 @@
 /* A comparison as kernel/validate's answer has it. */
 #include "gpu/run/compare_internal.h"
+#include "base/find.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,11 +19,7 @@ static json_t *bits_json(enum tensor_type type, const void *data, uint64_t i) {
 }
 
 static json_t *index_json(const uint64_t *at, size_t rank) {
-    json_t *list = json_array();
-    for (size_t d = 0; d < rank; d++) {
-        json_array_append_new(list, json_integer((json_int_t)at[d]));
-    }
-    return list;
+    return json_list(d, 0, rank, json_integer((json_int_t)at[d]));
 }
 
 static json_t *number_at(enum tensor_type type, const void *data, uint64_t i) {
@@ -76,10 +73,7 @@ static void mismatches_to_json(const struct comparing *c, json_t *json) {
     json_object_set_new(json, "region",
                         json_pack("{s:o, s:o}", "low", index_json(c->low, c->in->rank),
                                   "high", index_json(c->high, c->in->rank)));
-    json_t *samples = json_array();
-    for (size_t i = 0; i < c->sample_count; i++) {
-        json_array_append_new(samples, element_json(c, i));
-    }
+    json_t *samples = json_list(i, 0, c->sample_count, element_json(c, i));
     json_object_set_new(json, "samples", samples);
 }
 

@@ -388,10 +388,8 @@ static json_t *case_json(const struct trial *t, unsigned trial) {
     if (c->spec->launch_count == 1) {
         json_object_set_new(json, "launch", case_launch_to_json(&c->launches[0]));
     } else {
-        json_t *list = json_array();
-        for (size_t i = 0; i < c->spec->launch_count; i++) {
-            json_array_append_new(list, case_launch_to_json(&c->launches[i]));
-        }
+        json_t *list =
+            json_list(i, 0, c->spec->launch_count, case_launch_to_json(&c->launches[i]));
         json_object_set_new(json, "launches", list);
     }
     return json;

@@ -1,6 +1,7 @@
 #include "gpu/run/run_save.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "gpu/run/foresight.h"
 #include "gpu/tensor/npy.h"
 
@@ -76,10 +77,7 @@ static const char *note_of(enum tensor_type type) {
 static json_t *file_json(const struct trial *t, const struct saved_array *a,
                          const struct saved_file *f) {
     const struct case_buffer *b = &t->check->buffers[a->buffer];
-    json_t *shape = json_array();
-    for (size_t d = 0; d < b->rank; d++) {
-        json_array_append_new(shape, json_integer(b->shape[d]));
-    }
+    json_t *shape = json_list(d, 0, b->rank, json_integer(b->shape[d]));
     return json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:s*}", "name",
                      t->check->spec->buffers[a->buffer].name, "what", a->what, "file",
                      f->name, "bytes", (json_int_t)f->len, "type",

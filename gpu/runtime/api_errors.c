@@ -76,13 +76,9 @@ EXPORT const char *cudaGetErrorString(cudart_error code) {
 /* ---- what failed ---- */
 
 static json_t *laters_json(void) {
-    json_t *list = json_array();
-    for (unsigned k = 0; k < later_count; k++) {
-        json_array_append_new(list, json_pack("{s:s, s:o}", "function",
-                                              laters[k].function, "host",
-                                              host_site_json(&laters[k].site)));
-    }
-    return list;
+    return json_list(k, 0, later_count,
+                     json_pack("{s:s, s:o}", "function", laters[k].function, "host",
+                               host_site_json(&laters[k].site)));
 }
 
 static void failure_tell(const struct api_failure *f, uint64_t id) {

@@ -176,11 +176,7 @@ static json_t *completion_of(const struct lsp_subject *s, const json_t *item) {
 
 static json_t *make_completions(const struct lsp_subject *s) {
     autojson *items = s->kind->completions(s->document, s->start);
-    json_t *list = json_array();
-    json_each(items, i, item) {
-        json_array_append_new(list, completion_of(s, item));
-    }
-    return list;
+    return json_map(items, item, completion_of(s, item));
 }
 
 /* --- the requests --- */

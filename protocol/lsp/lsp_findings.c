@@ -334,10 +334,7 @@ static json_t *lsp_diagnostic(struct sources *s, const json_t *finding) {
 
 json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings) {
     struct sources sources = {.document = d};
-    json_t *list = json_array();
-    json_each(findings, i, finding) {
-        json_array_append_new(list, lsp_diagnostic(&sources, finding));
-    }
+    json_t *list = json_map(findings, finding, lsp_diagnostic(&sources, finding));
     unload(&sources);
     return list;
 }

@@ -111,10 +111,8 @@ void lsp_workspace_watch(struct lsp *l) {
     if (!l->client.watches_files) {
         return;
     }
-    json_t *watchers = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
-        json_array_append_new(watchers, json_pack("{s:s}", "globPattern", watched[i]));
-    }
+    json_t *watchers = json_list(i, 0, ARRAY_LEN(watched),
+                                 json_pack("{s:s}", "globPattern", watched[i]));
     lsp_tell(l, "client/registerCapability",
              json_pack("{s:[{s:s, s:s, s:{s:o}}]}", "registrations", "id", "files",
                        "method", "workspace/didChangeWatchedFiles", "registerOptions",

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/evaluation/baseline.h"
@@ -314,13 +315,10 @@ static json_t *questions_json(const struct suite *suite) {
 }
 
 static json_t *meta_json(const struct evaluating *v) {
-    json_t *models = json_array(), *arms = json_array();
-    for (size_t i = 0; i < v->request.student_count; i++) {
-        json_array_append_new(models, json_string(v->request.students[i].name));
-    }
-    for (size_t i = 0; i < v->subject.arm_count; i++) {
-        json_array_append_new(arms, json_string(arm_name(v->subject.arms[i].kind)));
-    }
+    json_t *models = json_list(i, 0, v->request.student_count,
+                               json_string(v->request.students[i].name));
+    json_t *arms = json_list(i, 0, v->subject.arm_count,
+                             json_string(arm_name(v->subject.arms[i].kind)));
     return json_pack("{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s,s:s*,s:o}",
                      "skill", "name", v->subject.name, "path",
                      json_clean_z(v->request.subject.folder), "digest", v->subject.digest,

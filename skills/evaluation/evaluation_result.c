@@ -114,11 +114,7 @@ static json_t *test_json(const struct result_work *w, size_t student, size_t tes
 }
 
 static json_t *tests_json(const struct result_work *w, size_t student) {
-    json_t *tests = json_array();
-    for (size_t i = 0; i < w->e->grid.tests; i++) {
-        json_array_append_new(tests, test_json(w, student, i));
-    }
-    return tests;
+    return json_list(i, 0, w->e->grid.tests, test_json(w, student, i));
 }
 
 /* Mean tokens of a test's graded runs; 0 when there is none. */
@@ -176,11 +172,7 @@ static json_t *error_json(const struct result_work *w, size_t student) {
 }
 
 static json_t *arms_json(const struct result_work *w, size_t student) {
-    json_t *arms = json_array();
-    for (size_t arm = 0; arm < w->e->o.arm_count; arm++) {
-        json_array_append_new(arms, arm_json(w, student, arm));
-    }
-    return arms;
+    return json_list(arm, 0, w->e->o.arm_count, arm_json(w, student, arm));
 }
 
 static json_t *student_json(const struct result_work *w, size_t student,
@@ -368,10 +360,7 @@ json_t *evaluation_result(const struct evaluation *e,
     autofree struct lift *lifts = xcalloc(o->student_count, sizeof *lifts);
     struct counts counts = {.students = o->student_count};
     autobuf sentence = BUF_INIT(TEXT_MAX);
-    json_t *students = json_array();
-    for (size_t i = 0; i < o->student_count; i++) {
-        json_array_append_new(students, student_json(&w, i, &lifts[i]));
-    }
+    json_t *students = json_list(i, 0, o->student_count, student_json(&w, i, &lifts[i]));
     adjust(lifts, students, &counts);
     say_whole(&sentence, &w, &counts, students);
     json_t *result = json_pack(

@@ -202,11 +202,7 @@ json_t *run_rows(const json_t *batch) {
     if (json_array_size(students) == 0) {
         return rows_of_runs(batch);
     }
-    json_t *rows = json_array();
-    json_each(students, i, student) {
-        json_array_append_new(rows, student_row(batch, student));
-    }
-    return rows;
+    return json_map(students, student, student_row(batch, student));
 }
 
 /* --- the matrix --- */

@@ -19,11 +19,7 @@ static json_t *plain_value(const json_t *any, unsigned depth) {
         return json_null();
     }
     if (json_is_array(list)) {
-        json_t *array = json_array();
-        json_each(list, i, one) {
-            json_array_append_new(array, plain_value(one, depth + 1));
-        }
-        return array;
+        return json_map(list, one, plain_value(one, depth + 1));
     }
     if (json_is_array(map)) {
         json_t *object = json_object();

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/find.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/catalog/catalog.h"
@@ -241,19 +242,13 @@ static void on_seen(const struct cell *c, const json_t *record, void *data) {
 }
 
 static json_t *names_of(const json_t *rows) {
-    json_t *names = json_array();
-    json_each(rows, i, row) {
-        json_array_append(names, json_object_get(row, "name"));
-    }
-    return names;
+    return json_map(rows, row, json_incref(json_object_get(row, "name")));
 }
 
 static void make_result(struct triggering *v, enum evaluation_stop stop) {
     const struct evaluate_request *r = &v->request;
-    json_t *models = json_array();
-    for (size_t i = 0; i < r->student_count; i++) {
-        json_array_append_new(models, model_to_json(r->students[i].model));
-    }
+    json_t *models =
+        json_list(i, 0, r->student_count, model_to_json(r->students[i].model));
     v->result = trigger_result(v->evaluation, v->loads, v->skill.text.name);
     json_object_set_new(v->result, "neighbours", names_of(v->neighbours));
     json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
@@ -333,10 +328,9 @@ static int read_queries(struct triggering *v) {
 }
 
 static void open_record(struct triggering *v) {
-    json_t *models = json_array(), *questions = json_object();
-    for (size_t i = 0; i < v->request.student_count; i++) {
-        json_array_append_new(models, json_string(v->request.students[i].name));
-    }
+    json_t *models = json_list(i, 0, v->request.student_count,
+                               json_string(v->request.students[i].name));
+    json_t *questions = json_object();
     for (size_t i = 0; i < v->suite.count; i++) {
         const char *text = v->suite.tests[i].input;
         json_object_set_new(questions, v->suite.tests[i].id,

@@ -1,6 +1,7 @@
 #include "skills/triggers/trigger_result.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/words.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/evaluation_state.h"
@@ -16,10 +17,7 @@
 json_t *trigger_loads_new(size_t students, size_t tests) {
     json_t *loads = json_array();
     for (size_t s = 0; s < students; s++) {
-        json_t *row = json_array();
-        for (size_t t = 0; t < tests; t++) {
-            json_array_append_new(row, json_object());
-        }
+        json_t *row = json_list(t, 0, tests, json_object());
         json_array_append_new(loads, row);
     }
     return loads;

@@ -363,11 +363,7 @@ static void add_calls(json_t *related, const struct ptx_module *m,
 }
 
 json_t *finding_triple(const uint32_t v[3]) {
-    json_t *a = json_array();
-    for (unsigned k = 0; k < 3; k++) {
-        json_array_append_new(a, json_integer(v[k]));
-    }
-    return a;
+    return json_list(k, 0, 3, json_integer(v[k]));
 }
 
 static void add_other(json_t *related, const struct finding *x) {
@@ -487,11 +483,8 @@ json_t *findings_json(const struct findings *f, uint64_t *ret_omitted) {
         order[k] = &f->items[k];
     }
     qsort(order, f->count, sizeof *order, compare_findings);
-    json_t *list = json_array();
     size_t kept = f->count < f->max ? f->count : f->max;
-    for (size_t k = 0; k < kept; k++) {
-        json_array_append_new(list, finding_json(order[k]));
-    }
+    json_t *list = json_list(k, 0, kept, finding_json(order[k]));
     free(order);
     if (ret_omitted) {
         *ret_omitted = f->lost + (f->count - kept);
