@@ -12,6 +12,7 @@
 
 #define MAX_UNIT (64u << 10)
 #define HEADING 160u     /* bytes of an error */
+#define LONG_WORD 24u    /* of one that is longer the rest may go */
 #define HEADING_END 100u /* of them from its end, if it is longer */
 #define MAX_INLINE_LINES 40u
 #define MAX_INLINE_TOTAL 120u /* lines of final files in the body */
@@ -148,20 +149,20 @@ static bool has_command_change(const struct lesson *f) {
     return any_of(i, 0, f->change_count, f->changes[i].kind == CHANGE_COMMAND);
 }
 
-/* Of a long error the beginning and the end, which says why. */
+/* Of a long error the beginning and, unless it was cut off, the end, which says why: whole words. */
 static void add_heading(struct buf *b, const char *quote) {
-    size_t len = strlen(quote), from = len;
-    while (from > 0 && len - from < HEADING_END) {
-        from--;
-    }
+    size_t len = strlen(quote), from = len - (len < HEADING_END ? len : HEADING_END);
     while (from > 0 && quote[from] && quote[from - 1] != ' ') {
         from++;
     }
-    bool whole = len <= HEADING || from >= len;
-    autofree char *head = whole ? NULL : xstrndup(quote, text_cut(quote, len, HEADING - HEADING_END));
-    autofree char *both = whole ? NULL : xasprintf("%s … %s", head, quote + from);
+    bool ends = len > 3 && strcmp(quote + len - 3, "…") != 0, whole = len <= HEADING || from >= len;
+    size_t cut = whole ? len : text_cut(quote, len, ends ? HEADING - HEADING_END : HEADING);
+    size_t word = strcspn(quote + cut, " ");
+    cut += word <= LONG_WORD ? word : 0;
+    autofree char *head = xstrndup(quote, cut < from || !ends ? cut : from);
+    autofree char *both = whole || cut >= len ? xstrdup(quote) : xasprintf("%s … %s", head, ends ? quote + from : "");
     buf_adds(b, "### ");
-    markdown_span(b, both ? both : quote, both ? strlen(both) : HEADING);
+    markdown_span(b, both, whole ? HEADING : strlen(both));
 }
 
 static void add_fix(struct units *u, const struct lesson *f) {

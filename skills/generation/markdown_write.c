@@ -8,16 +8,15 @@
 /* text with white space runs made one blank, cut at a character. */
 static char *one_line(const char *text, size_t max) {
     struct buf out = BUF_INIT(max + 8);
-    size_t len = strlen(text);
-    for (size_t i = 0; i < len && out.len < max; i++) {
-        bool blank = isspace((unsigned char)text[i]);
+    for (; *text && out.len < max; text++) {
+        bool blank = isspace((unsigned char)*text);
         if (!blank) {
-            buf_addc(&out, text[i]);
+            buf_addc(&out, *text);
         } else if (out.len && out.data[out.len - 1] != ' ') {
             buf_addc(&out, ' ');
         }
     }
-    bool cut = out.len >= max;
+    bool cut = text[strspn(text, " \t\r\n")];
     out.len = text_cut(out.data, out.len, out.len);
     if (!text_is_utf8(out.data, out.len)) {
         while (out.len && !text_is_utf8(out.data, out.len)) {

@@ -99,9 +99,10 @@ void redaction_free(struct redaction *r) {
 
 /* --- places in a text --- */
 
-/* A word may begin at s[at]; in JSON the 'n' of "\n" is no part of one. */
+/* A word may begin at s[at]; in JSON the 'n' of "\n" is no part of one, nor in an address the "2F" of "%2F". */
 static bool begins_word(const char *s, size_t at) {
-    if (at == 0 || !text_is_word(s[at - 1])) {
+    bool coded = at >= 3 && s[at - 3] == '%' && isxdigit((unsigned char)s[at - 2]) && isxdigit((unsigned char)s[at - 1]);
+    if (at == 0 || !text_is_word(s[at - 1]) || coded) {
         return true;
     }
     return at >= 2 && s[at - 2] == '\\' && strchr("ntr", s[at - 1]);

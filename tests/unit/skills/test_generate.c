@@ -288,6 +288,33 @@ Test(generate, a_skill_is_named_as_a_person_would) {
     cr_expect(eq(str, name, "use-pnpm-not-npm"));
 }
 
+/* The heading of a long error: its beginning and end in whole words, and no more "…" than was cut. */
+Test(generate, a_heading_is_cut_between_words) {
+    static const char *const cases[][2] = {
+        {"Error response from daemon: failed to set up container networking: driver failed programming external "
+         "connectivity on endpoint gluetun: failed to bind host port 0.0.0.0:8080/tcp: address already in use",
+         "### `Error response from daemon: failed to set up container networking: … connectivity on endpoint gluetun: "
+         "failed to bind host port 0.0.0.0:8080/tcp: address already in use`\n"},
+        {"permission denied while trying to connect to the Docker daemon socket at unix:///run/docker.sock: Get "
+         "\"http://run-docker.sock/v1/containers-and-their-labels/json?all=1\": dial unix /run/do…",
+         "### `permission denied while trying to connect to the Docker daemon socket at unix:///run/docker.sock: Get "
+         "\"http://run-docker.sock/v1/containers-and-their-labels/json?all=1\": …`\n"},
+        {"error: a short one", "### `error: a short one`\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct lesson_change change = {.kind = CHANGE_RUN, .to = (char *)(uintptr_t)"make first"};
+        struct lesson fix = {.quote = (char *)(uintptr_t)cases[i][0], .key = (char *)(uintptr_t)"k",
+                             .context = (char *)(uintptr_t)"make", .verified_by = (char *)(uintptr_t)"make",
+                             .changes = &change, .change_count = 1};
+        const struct lessons lessons = {.fixes = {&fix, 1}};
+        const struct builtin_request q = {.lessons = &lessons};
+        struct skill_draft draft;
+        builtin_write(&draft, &q);
+        cr_expect(strstr(draft.text, cases[i][1]) != NULL, "%s in\n%s", cases[i][1], draft.text);
+        skill_draft_finish(&draft);
+    }
+}
+
 /* A rule is what a person ruled, and not how he interrupted. */
 Test(generate, a_rule_begins_with_what_is_ruled) {
     static const char *const cases[][2] = {
