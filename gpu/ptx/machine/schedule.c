@@ -20,7 +20,7 @@
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
 #define THREADS_MAX 256
-#define ALONE (1u << 18) /* lane-instructions of a launch before others help */
+#define ALONE 8192u /* instructions of warps before others help the first */
 
 /* ---- a processor's blocks ---- */
 
@@ -161,11 +161,50 @@ static void tell_unfinished(struct block *b) {
     tell_runnable(b, FINDING_UNFINISHED, words);
 }
 
+/* ---- the host threads of all processors but the first ---- */
+
+struct crew {
+    struct processor *processors;
+    pthread_t threads[THREADS_MAX];
+    uint32_t started;
+};
+
+static void processor_loop(struct processor *w);
+
+static void *processor_main(void *data) {
+    processor_loop(data);
+    run_charge(data); /* what has gathered */
+    return NULL;
+}
+
+/* Called by the first, once: to start a thread takes as long as a launch of a few
+ * blocks. */
+static void crew_start(struct run *run) {
+    struct crew *c = run->crew;
+    run->crew = NULL;
+    while (c->started + 1 < run->processors &&
+           pthread_create(&c->threads[c->started], NULL, processor_main,
+                          &c->processors[c->started + 1]) == 0) {
+        c->started++;
+    }
+}
+
+/* A block has had its turn. */
+static void crew_expect(struct processor *w, uint64_t instructions) {
+    w->steps += instructions;
+    if (w->number == 0 && w->steps > ALONE && w->run->crew) {
+        crew_start(w->run);
+    }
+}
+
+/* ---- turns ---- */
+
 /* false: the launch is to end. */
 static bool block_round(struct block *b, bool *changed) {
     struct run *run = b->processor->run;
-    uint64_t before = b->changes;
+    uint64_t before = b->changes, clock = b->clock;
     enum block_state state = block_turn(b);
+    crew_expect(b->processor, b->clock - clock);
     if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
         if (!__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
             tell_unfinished(b);
@@ -264,16 +303,6 @@ static void processor_loop(struct processor *w) {
     }
 }
 
-static void *processor_main(void *data) {
-    struct processor *w = data;
-    processor_loop(w);
-    if (w->number == 0) {
-        w->run->start_others = NULL; /* nothing is left */
-    }
-    run_charge(w); /* what has gathered */
-    return NULL;
-}
-
 /* ---- processors ---- */
 
 static void processor_init(struct processor *w, struct run *run, uint32_t number) {
@@ -328,33 +357,10 @@ static int processors_prepare(struct processor *processors, struct run *run,
     return 0;
 }
 
-struct crew { /* the processors and the host threads of all but the first */
-    struct processor *processors;
-    pthread_t threads[THREADS_MAX];
-    uint32_t started;
-};
-
-static void crew_start(struct run *run) {
-    struct crew *c = run->crew;
-    run->start_others = NULL;
-    while (c->started + 1 < run->processors &&
-           pthread_create(&c->threads[c->started], NULL, processor_main,
-                          &c->processors[c->started + 1]) == 0) {
-        c->started++;
-    }
-}
-
-/* The first processor takes over what the others could not, or need not: to start a
- * thread takes as long as a launch of a few blocks. */
+/* The first takes over what the others could not, or need not. */
 static void processors_run(struct processor *processors, struct run *run) {
     struct crew crew = {.processors = processors};
-    if (run->processors > 1) {
-        run_charge(&processors[0]);
-        run->crew = &crew;
-        run->start_others = crew_start;
-        uint64_t most = processors[0].allowance;
-        processors[0].allowance = most < ALONE ? most : ALONE;
-    }
+    run->crew = &crew;
     processor_main(&processors[0]);
     for (uint32_t k = 0; k < crew.started; k++) {
         pthread_join(crew.threads[k], NULL);

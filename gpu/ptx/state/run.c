@@ -34,9 +34,6 @@ bool run_charge(struct processor *processor) {
     processor->spent = 0;
     __atomic_add_fetch(run->begun, processor->begun, __ATOMIC_RELAXED);
     processor->begun = 0;
-    if (processor->number == 0 && run->start_others) {
-        run->start_others(run);
-    }
     if (spent > run->budget || __atomic_load_n(run->stop, __ATOMIC_RELAXED)) {
         __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
     }

@@ -69,10 +69,7 @@ struct run { /* one launch */
     int no_grid; /* atomic: the grid's workspace was requested although the launch is not
                     cooperative */
     uint32_t processors;
-    /* Called once by the first processor, when there is enough to do; NULL: it was, or
-     * there are none. */
-    void (*start_others)(struct run *run);
-    struct crew *crew;    /* schedule.c */
+    struct crew *crew;    /* machine/schedule.c; NULL: it works */
     uint32_t number;      /* of the launch */
     uint32_t map_changes; /* atomic: number of changes of tensor maps */
     uint8_t poison;
@@ -85,9 +82,10 @@ void stack_tell(const struct run *run);
 /* A host thread, in the role of a multiprocessor. It occupies its own cache lines. */
 struct processor {
     struct run *run;
-    uint32_t number;          /* among the run's */
-    struct grid_range taken;  /* clusters that it is to begin */
-    bool has_begun;           /* its first cluster */
+    uint32_t number;               /* among the run's */
+    struct grid_range taken;       /* clusters that it is to begin */
+    bool has_begun;                /* its first cluster */
+    uint64_t steps;                /* of warps, in all turns */
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
     struct allocation **last;      /* by access */
