@@ -158,8 +158,7 @@ static void tell_failure(struct lessons *l, struct history_walk *w, const struct
 }
 
 /* A tool's answer begins with an error, although no status says so: an editor's of a patch. */
-static bool speaks_of_error(const struct history_walk *w, const char *output) {
-    size_t len = output ? strnlen(output, MAX_LINE) : 0;
+static bool speaks_of_error(const struct history_walk *w, const char *output, size_t len) {
     return len && (pattern_is_in(w->r->weak, output, len) || pattern_is_in(w->r->error, output, len));
 }
 
@@ -218,7 +217,9 @@ static bool is_undone(const struct steps *s, size_t at) {
 static void tell_edit(struct lessons *l, struct history_walk *w, size_t at) {
     const struct lesson_step *e = &w->s->list[at];
     struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
-    bool undone = is_undone(w->s, at) || speaks_of_error(w, e->output), creates = lesson_is_edit(e) && lesson_creates(w->s, e);
+    const char *answer = e->output ? e->output + strspn(e->output, " \n") : "";
+    bool undone = is_undone(w->s, at) || speaks_of_error(w, answer, strcspn(answer, "\n")); /* below may stand other files' */
+    bool creates = lesson_is_edit(e) && lesson_creates(w->s, e);
     autofree char *diff = lesson_is_edit(e) ? lesson_changed_lines(w->s, at) : NULL;
     buf_addf(&text, "%s %s", undone ? "tried to change" : !e->text ? "removed" : creates ? "wrote" : "changed",
              e->path);
@@ -235,7 +236,7 @@ static void tell_edit(struct lessons *l, struct history_walk *w, size_t at) {
 static void tell_other(struct lessons *l, struct history_walk *w, const struct lesson_step *e) {
     if (e->output && *e->output) {
         struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
-        bool wrong = e->failed || speaks_of_error(w, e->output);
+        bool wrong = e->failed || speaks_of_error(w, e->output, strnlen(e->output, MAX_LINE));
         add_cut(&text, w, e->failed ? "failed: " : "printed: ", e->output, MAX_OUTPUT);
         add_cut(&text, w, "\nof a tool with: ", e->text, MAX_LINE);
         add_step(l, w, e, wrong ? ATTEMPT : UNTOLD, &text);

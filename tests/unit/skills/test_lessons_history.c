@@ -292,3 +292,22 @@ Test(lessons_history, what_was_done_last_is_told_before_announcements) {
     cr_expect(strstr(text, "PUT localhost/admin/users/7") && strstr(text, "session/status") && strstr(text, "at last"), "%s", text);
     finish(&m);
 }
+
+/* An editor that did its work and then names errors in other files did it. */
+Test(lessons_history, a_done_edit_with_diagnostics_is_a_change) {
+    static const struct {
+        const char *answer, *told;
+    } cases[] = {{"Wrote file successfully.\n\nERROR [3:1] cannot resolve import", "changed a.py"},
+                 {"Error: String to replace not found in file.", "tried to change a.py"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker m = {0};
+        edit(&m, "a.py", "-x\n+y", true);
+        m.trace.events[0].call = xstrdup("c1");
+        struct trace_event *answer = add(&m, EVENT_RESULT);
+        answer->call = xstrdup("c1");
+        set_text(answer, cases[i].answer);
+        autojson *digest = tell(&m, 2000);
+        cr_expect(strstr(text_of(digest), cases[i].told) != NULL, "%s", text_of(digest));
+        finish(&m);
+    }
+}
