@@ -48,6 +48,16 @@
     })
 #define list_any(item, list, count, holds) (list_find(item, list, count, holds) != NULL)
 
+/* The sum of a term over the numbers of [from, to); of a condition: how many fulfil it. */
+#define total_of(type, i, from, to, term)                                                \
+    ({                                                                                   \
+        type i##_sum = 0;                                                                \
+        for (__typeof__((from) + (to)) i = (from); i < (to); i++) {                      \
+            i##_sum += (term);                                                           \
+        }                                                                                \
+        i##_sum;                                                                         \
+    })
+
 /* The same for the values of an array (json.h); borrowed. */
 #define json_find(array, item, holds)                                                    \
     ({                                                                                   \
@@ -61,6 +71,15 @@
         item##_found;                                                                    \
     })
 #define json_any(array, item, holds) (json_find(array, item, holds) != NULL)
+
+#define json_total(type, array, item, term)                                                \
+    ({                                                                                   \
+        type item##_sum = 0;                                                             \
+        json_each(array, item##_at, item) {                                              \
+            item##_sum += (term);                                                        \
+        }                                                                                \
+        item##_sum;                                                                      \
+    })
 
 /* New arrays: of a new value for each number of [from, to), or for each of an array. */
 #define json_list(i, from, to, value)                                                    \

@@ -219,11 +219,7 @@ const json_t *findings_first_error(const json_t *array) {
 
 size_t findings_count(const json_t *array, enum finding_severity severity) {
     const char *name = finding_severity_name(severity);
-    size_t count = 0;
-    json_each(array, i, finding) {
-        count += json_says(finding, "severity", name);
-    }
-    return count;
+    return json_total(size_t, array, finding, json_says(finding, "severity", name));
 }
 
 bool findings_tell(const json_t *array, struct buf *out) {

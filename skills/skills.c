@@ -81,10 +81,8 @@ static void add_project_folders(struct folder_list *l, const struct agents *agen
 /* A folder that several agents write to is the user's; one agent's own is that agent's.
  */
 static bool is_shared(const struct agents *agents, const char *path) {
-    size_t users = 0;
-    for (size_t i = 0; i < agents->count; i++) {
-        users += agents->list[i].user && strcmp(agents->list[i].user, path) == 0;
-    }
+    size_t users = total_of(size_t, i, 0, agents->count,
+                          agents->list[i].user &&strcmp(agents->list[i].user, path) == 0);
     return users > 1;
 }
 

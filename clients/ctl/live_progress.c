@@ -1,6 +1,7 @@
 #include "clients/ctl/live_progress.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "clients/ctl/live_table.h"
 
@@ -70,11 +71,8 @@ static struct live_table table_of(const struct live_progress *p) {
 /* Rows that the drawn lines take now: terminals wrap them anew when the window narrows.
  */
 static int rows_drawn(const struct live_progress *p, int columns) {
-    int rows = 0;
-    for (size_t i = 0; i < p->lines; i++) {
-        rows += p->widths[i] > columns ? (p->widths[i] + columns - 1) / columns : 1;
-    }
-    return rows;
+    return total_of(int, i, 0, p->lines,
+                  p->widths[i] > columns ? (p->widths[i] + columns - 1) / columns : 1);
 }
 
 static void write_all(const struct buf *b) {

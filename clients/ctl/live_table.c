@@ -275,11 +275,7 @@ static bool is_first(const json_t *rows, size_t at, const char *key) {
 }
 
 static size_t count_students(const json_t *rows) {
-    size_t n = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        n += is_first(rows, i, "student");
-    }
-    return n;
+    return total_of(size_t, i, 0, json_array_size(rows), is_first(rows, i, "student"));
 }
 
 static void name_line(const struct live_table *t, struct buf *out, const char *name) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "clients/ctl/render.h"
 #include "protocol/finding.h"
 
@@ -102,11 +103,8 @@ static void add_answer(json_t *findings, const json_t *result, int status) {
 
 /* How many of a test's runs passed in an arm. */
 static int passes(const json_t *test, const char *arm) {
-    int n = 0;
-    json_each(json_object_get(test, "pairs"), i, pair) {
-        n += json_is_true(json_object_get(pair, arm));
-    }
-    return n;
+    return json_total(int, json_object_get(test, "pairs"), pair,
+                    json_is_true(json_object_get(pair, arm)));
 }
 
 /* One with a single finding. What failed where the whole is good is no failure: skipped. */
@@ -404,11 +402,7 @@ static int count_status(const struct report *r, int least, int most) {
 }
 
 static int count_skipped(const struct report *r) {
-    int n = 0;
-    json_each(r->answers, i, answer) {
-        n += json_get_bool(answer, "skipped", 0);
-    }
-    return n;
+    return json_total(int, r->answers, answer, json_get_bool(answer, "skipped", 0));
 }
 
 static void print_junit(const struct report *r) {

@@ -334,11 +334,7 @@ static void show_step(const struct setup *s, const struct setup_step *t, bool do
 
 /* Or that was written, afterwards. */
 static int to_write(const struct setup *s) {
-    int n = 0;
-    for (int i = 0; i < s->count; i++) {
-        n += s->steps[i].next && !s->steps[i].refusal.code;
-    }
-    return n;
+    return total_of(int, i, 0, s->count, s->steps[i].next && !s->steps[i].refusal.code);
 }
 
 static bool agreed(const struct setup *s, int files) {
@@ -418,8 +414,7 @@ static int write_step(const struct setup *s, struct setup_step *t) {
 
 /* What was not shown yet, or has come otherwise, is shown. */
 static void write_all(struct setup *s) {
-    for (int i = 0; i < s->count; i++) {
-        struct setup_step *t = &s->steps[i];
+    list_each(i, t, s->steps, s->count) {
         if (t->next) {
             (void)write_step(s, t);
         }

@@ -204,8 +204,7 @@ static bool is_compiled(const json_t *kernels, const struct device_template *one
 static bool is_named_elsewhere(const struct source_set *sources, size_t unit,
                                const struct device_template *one) {
     size_t len = strlen(one->name);
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct source_file *f = &sources->files[i];
+    list_each(i, f, sources->files, sources->count) {
         if (i != unit && memmem(f->text, f->len, one->name, len)) {
             return true;
         }
@@ -262,8 +261,7 @@ json_t *uncompiled_templates(const struct check_input *input, const json_t *answ
         t.list[i].used = t.list[i].kernel && is_compiled(kernels, &t.list[i]);
     }
     device_templates_follow(&t, file->text, file->len);
-    for (size_t i = 0; i < t.count; i++) {
-        const struct device_template *one = &t.list[i];
+    list_each(i, one, t.list, t.count) {
         if (!one->used && (one->kernel || !is_named_elsewhere(sources, unit, one))) {
             json_array_append_new(names, json_clean_z(one->name));
             first = first || one->kernel ? first : one;

@@ -41,11 +41,7 @@ static void fix_semicolon(struct mistake *m) {
 }
 
 static long open_braces(const struct fix_text *t) {
-    long depth = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        depth += fix_text_is(t, i, "{") - fix_text_is(t, i, "}");
-    }
-    return depth;
+    return total_of(long, i, 0, t->count, fix_text_is(t, i, "{") - fix_text_is(t, i, "}"));
 }
 
 /* One brace too few in one whole file: it is missing at the end or nowhere we could tell.

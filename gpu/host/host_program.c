@@ -102,8 +102,7 @@ static struct host_frame *frame_add(struct host_program *p,
 
 static const struct declaration *function_at(const struct host_program *p, size_t i) {
     const struct declaration *found = NULL;
-    for (size_t n = 0; n < p->b.declarations.count; n++) {
-        const struct declaration *d = &p->b.declarations.list[n];
+    list_each(n, d, p->b.declarations.list, p->b.declarations.count) {
         if (d->kind != DECLARATION_CLASS && d->body && d->body < i && i < d->body_end) {
             found = d;
         }

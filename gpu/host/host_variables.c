@@ -1,6 +1,7 @@
 #include "gpu/host/host_variables.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "gpu/source/cuda_lexer.h"
 
@@ -340,8 +341,7 @@ static enum host_found look_up_constant(struct host_program *p, uint64_t name,
         return only != SIZE_MAX && read_value(p, only, t->count, ret) ? HOST_CONSTANT
                                                                       : HOST_NOTHING;
     }
-    for (size_t n = 0; n < p->b.declarations.count; n++) {
-        const struct declaration *d = &p->b.declarations.list[n];
+    list_each(n, d, p->b.declarations.list, p->b.declarations.count) {
         for (size_t i = d->first + 1; d->kind == DECLARATION_VARIABLE && i <= d->last;
              i++) {
             if (code_word(t, i) != WORD_NAME || code_token_hash(t, i) != name ||
@@ -437,8 +437,7 @@ bool host_is_device_word(const struct host_program *p, uint64_t name) {
             }
         }
     }
-    for (size_t n = 0; n < p->b.declarations.count; n++) {
-        const struct declaration *d = &p->b.declarations.list[n];
+    list_each(n, d, p->b.declarations.list, p->b.declarations.count) {
         for (size_t i = d->first; !p->b.goes[n] && i <= d->last; i++) {
             if (code_word(t, i) == WORD_NAME && i != d->name &&
                 code_token_hash(t, i) == name) {

@@ -1,6 +1,7 @@
 /* program_describe: kernel/run's result in the words of compute-sanitizer's reports, for
  * models and for the lens of an editor. */
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "gpu/program/kernel_run.h"
@@ -19,10 +20,8 @@ static const char summary_words[] =
 
 void program_set_summary(json_t *result) {
     const json_t *findings = json_object_get(result, "findings");
-    json_int_t launched = 0;
-    json_each(json_object_get(result, "launches"), i, launch) {
-        launched += json_get_integer(launch, "times", 1);
-    }
+    json_int_t launched = json_total(json_int_t, json_object_get(result, "launches"),
+                                   launch, json_get_integer(launch, "times", 1));
     autobuf out = BUF_INIT(1024);
     autojson *told = json_copy(result);
     autojson *counts = json_pack(

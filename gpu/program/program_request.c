@@ -45,8 +45,7 @@ void program_sources_finish(struct program_sources *s) {
 /* As they are on disk: the host's part is compiled, too. */
 static int add_files(struct request_making *m, const struct source_set *from) {
     struct err err = {0};
-    for (size_t i = 0; i < from->count; i++) {
-        const struct source_file *f = &from->files[i];
+    list_each(i, f, from->files, from->count) {
         int r = source_set_add(&m->sources, f->path, f->display,
                                f->original ? f->original : f->text, f->len, &err);
         if (r < 0 && r != -EEXIST) {
@@ -230,8 +229,7 @@ static void add_named_files(const struct request_making *m, json_t *files, size_
     if (!json_object_get(m->params, "path")) {
         return;
     }
-    for (size_t i = 0; i < m->sources.count; i++) {
-        const struct source_file *f = &m->sources.files[i];
+    list_each(i, f, m->sources.files, m->sources.count) {
         add_literals(m, f->text, f->len, files, room);
     }
     json_each(json_object_get(m->params, "args"), i, arg) {

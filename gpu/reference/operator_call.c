@@ -341,11 +341,7 @@ bool index_next(int64_t *index, const int64_t *shape, size_t rank) {
 }
 
 int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank) {
-    int64_t at = 0;
-    for (size_t i = 0; i < rank; i++) {
-        at += index[i] * strides[i];
-    }
-    return at;
+    return total_of(int64_t, i, 0, rank, index[i] * strides[i]);
 }
 
 /* --- several inputs that broadcast --- */

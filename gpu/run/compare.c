@@ -1,5 +1,6 @@
 #include "gpu/run/compare_internal.h"
 
+#include "base/find.h"
 #include "base/parts.h"
 #include "base/vectors.h"
 #include "gpu/run/expected_scale.h"
@@ -112,11 +113,7 @@ VECTORS static void survey_block(struct comparing *c, struct survey *s) {
 }
 
 static double sum_of(const double *sums) {
-    double sum = 0;
-    for (int k = 0; k < LANES; k++) {
-        sum += sums[k];
-    }
-    return sum;
+    return total_of(double, k, 0, LANES, sums[k]);
 }
 
 /* Elements [at, end) of a chunk. */

@@ -1,4 +1,5 @@
 #include "gpu/run/expected_scale.h"
+#include "base/find.h"
 
 #include <float.h>
 #include <math.h>
@@ -58,8 +59,7 @@ void expected_scale_add(struct expected_scale *s, const double *values, size_t c
 }
 
 void expected_scale_join(struct expected_scale *s, const struct expected_scale *other) {
-    for (int i = 0; i < EXPONENTS; i++) {
-        struct bucket *b = &s->buckets[i];
+    list_each(i, b, s->buckets, EXPONENTS) {
         const struct bucket *o = &other->buckets[i];
         b->least = !b->count || (o->count && o->least < b->least) ? o->least : b->least;
         b->most = o->most > b->most ? o->most : b->most;
@@ -77,8 +77,7 @@ static bool is_group(const struct expected_scale *s, uint64_t below, double most
 double expected_scale_get(const struct expected_scale *s, double rtol) {
     uint64_t below = 0;
     double most = 0, gap = fmin(1 / rtol, GAP_MOST);
-    for (int i = 0; i < EXPONENTS; i++) {
-        const struct bucket *b = &s->buckets[i];
+    list_each(i, b, s->buckets, EXPONENTS) {
         if (!b->count) {
             continue;
         }

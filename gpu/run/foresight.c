@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/find.h"
 #include "base/parts.h"
 #include "gpu/run/trial.h"
 #include "gpu/spec/expect_operator.h"
@@ -86,8 +87,7 @@ uint64_t memory_here(void) {
  * those that are here a byte for each word says who wrote it. */
 static double trial_bytes(const struct spec_case *c, bool on_device) {
     double bytes = 0;
-    for (size_t i = 0; i < c->spec->buffer_count; i++) {
-        const struct spec_buffer *b = &c->spec->buffers[i];
+    list_each(i, b, c->spec->buffers, c->spec->buffer_count) {
         double own = (double)c->buffers[i].bytes;
         bool copied =
             on_device || b->is_global || (b->output && trial_reads_before(c->spec, i));
@@ -135,8 +135,7 @@ static double warps_of(const struct case_launch *l) {
 
 /* On the emulator, which begins every warp of every block. */
 static int foresee_launches(const struct spec_case *c, struct err *err) {
-    for (size_t i = 0; i < c->spec->launch_count; i++) {
-        const struct case_launch *l = &c->launches[i];
+    list_each(i, l, c->launches, c->spec->launch_count) {
         double ns = blocks_of(l) * warps_of(l) * WARP_NS / parts_cores();
         double have = c->spec->timeout_s * 1e9;
         if (ns > have) {

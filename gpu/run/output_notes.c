@@ -98,8 +98,7 @@ static void note_flat(struct course *run) {
 
 void output_notes_failed(struct course *run) {
     note_flat(run);
-    for (size_t i = 0; i < run->spec.buffer_count; i++) {
-        const struct output_strength *s = &run->report.outputs[i];
+    list_each(i, s, run->report.outputs, run->spec.buffer_count) {
         if (s->narrowed) {
             note_narrow(run, run->spec.buffers[i].name, s);
         }
@@ -119,8 +118,7 @@ static void warn_few(struct course *run, const char *name,
 }
 
 void output_notes_passed(struct course *run) {
-    for (size_t i = 0; i < run->spec.buffer_count; i++) {
-        const struct output_strength *s = &run->report.outputs[i];
+    list_each(i, s, run->report.outputs, run->spec.buffer_count) {
         if (s->compared && !s->shift_fails) {
             warn_wide(run, run->spec.buffers[i].name, s);
         } else if (is_loose(&run->spec.buffers[i].tolerance, s)) {

@@ -1,6 +1,7 @@
 #include "gpu/run/run_notes.h"
 
 #include "base/clock.h"
+#include "base/find.h"
 #include "gpu/spec/spec_npy.h"
 
 #include <pthread.h>
@@ -199,11 +200,8 @@ void run_notes_phase(struct run_notes *n, enum run_phase phase) {
 }
 
 static uint64_t spent_us(const struct run_notes *n, const char *name) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < PHASES; i++) {
-        sum += strcmp(phases[i].name, name) ? 0 : n->spent_us[i];
-    }
-    return sum;
+    return total_of(uint64_t, i, 0, PHASES,
+                  strcmp(phases[i].name, name) ? 0 : n->spent_us[i]);
 }
 
 json_t *run_notes_times(struct run_notes *n) {

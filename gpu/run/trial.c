@@ -321,8 +321,7 @@ struct trial_contents {
 
 static void note_contents(struct trial *t, const struct spec_launch *launch,
                           const struct kernel_param *params) {
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        const struct spec_arg *arg = &launch->args[i];
+    list_each(i, arg, launch->args, launch->arg_count) {
         if (arg->kind == ARG_CONTENTS) {
             t->contents =
                 xreallocarray(t->contents, t->content_count + 1, sizeof *t->contents);

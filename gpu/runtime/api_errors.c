@@ -163,8 +163,7 @@ void api_error_looked_at(void) {
 
 void api_errors_tell(void) {
     pthread_mutex_lock(&failures.lock);
-    for (unsigned k = 0; k < failures.count; k++) {
-        const struct api_failure *f = &failures.items[k];
+    list_each(k, f, failures.items, failures.count) {
         failure_tell(f, k + 1u);
         if (!report_has_reader()) {
             (void)fprintf(stderr, "libcudart: %s failed %llu times: %s%s%s\n",

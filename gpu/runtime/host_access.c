@@ -103,8 +103,7 @@ static void close_again(struct allocation *a) {
     bool kernels = false;
     open_all(a);
     for (unsigned pass = 0; pass < 2; pass++) { /* what is read, then what is written */
-        for (unsigned k = 0; k < guards.count; k++) {
-            const struct guard *g = &guards.items[k];
+        list_each(k, g, guards.items, guards.count) {
             if (g->in == a && g->bytes && g->writes == (pass == 1)) {
                 close_copied(g);
             }
@@ -128,8 +127,7 @@ static void guards_drop(const struct allocation *a) {
 
 /* A later launch of a stream stands for the earlier ones. */
 static struct guard *guard_room(const struct guard *g) {
-    for (unsigned k = 0; k < guards.count; k++) {
-        struct guard *old = &guards.items[k];
+    list_each(k, old, guards.items, guards.count) {
         if (!g->bytes && !old->bytes && old->in == g->in &&
             old->moment.slot == g->moment.slot) {
             return old;
@@ -181,8 +179,7 @@ static unsigned manners_of(const struct kernel *k) {
     struct module *m = k->module;
     if (!m->manners) {
         m->manners = MODULE_KNOWN;
-        for (uint32_t n = 0; n < m->ptx->function_count; n++) {
-            const struct ptx_function *f = &m->ptx->functions[n];
+        list_each(n, f, m->ptx->functions, m->ptx->function_count) {
             for (uint32_t at = 0; at < f->code_count; at++) {
                 m->manners |= instruction_talks(&f->code[at]) ? MODULE_TALKS : 0;
                 m->manners |= instruction_waits(&f->code[at]) ? MODULE_WAITS : 0;
@@ -230,8 +227,7 @@ void host_access_launch(const struct moment *m, const struct kernel *k,
  * are whose is not known. */
 static bool lets_go(struct allocation *a) {
     bool any = false, kernels = false;
-    for (unsigned k = 0; k < guards.count; k++) {
-        struct guard *g = &guards.items[k];
+    list_each(k, g, guards.items, guards.count) {
         if (g->in == a && order_host_knows(&g->moment)) {
             any = true;
             kernels |= g->bytes == 0;
@@ -239,8 +235,7 @@ static bool lets_go(struct allocation *a) {
         }
     }
     unsigned kept = 0;
-    for (unsigned k = 0; k < guards.count; k++) {
-        const struct guard *g = &guards.items[k];
+    list_each(k, g, guards.items, guards.count) {
         bool goes = g->in == a && (g->over || (kernels && g->bytes == 0));
         if (!goes) {
             guards.items[kept++] = *g;

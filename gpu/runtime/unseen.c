@@ -69,8 +69,7 @@ static bool has_changed(const struct repeats_use *u) {
 static bool is_followed(const struct launch_words *l, const struct kept *kind,
                         uint64_t *ret_changed) {
     *ret_changed = 0;
-    for (unsigned n = 0; n < kind->count; n++) {
-        const struct repeats_use *u = &kind->uses[n];
+    list_each(n, u, kind->uses, kind->count) {
         if (u->in->freed || u->in->kind != MEMORY_BUFFER) {
             return false;
         }

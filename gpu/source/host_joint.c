@@ -44,12 +44,9 @@ static bool is_duplicate(const struct host_launches *l, size_t i) {
 /* How many before it ask for the same kernel. */
 static unsigned rank_of(const struct host_launches *l, size_t i) {
     size_t name = strcspn(l->list[i].expression, "<") + 1;
-    unsigned rank = 0;
-    for (size_t k = 0; k < i; k++) {
-        rank += l->list[k].borrowed &&
-                strncmp(l->list[k].expression, l->list[i].expression, name) == 0;
-    }
-    return rank;
+    return total_of(unsigned, k, 0, i,
+                  l->list[k].borrowed &&strncmp(l->list[k].expression,
+                                                l->list[i].expression, name) == 0);
 }
 
 /* One of each kernel before others of the same. */

@@ -61,8 +61,7 @@ static bool can_change(const struct spec_case *c, const char *name) {
         look(&use, spec->buffers[i].shape, true);
         look(&use, spec->buffers[i].init, false);
     }
-    for (size_t i = 0; i < spec->launch_count; i++) {
-        const struct spec_launch *l = &spec->launches[i];
+    list_each(i, l, spec->launches, spec->launch_count) {
         look(&use, l->grid, true);
         look(&use, l->block, true);
         look(&use, l->cluster, true);

@@ -1,6 +1,7 @@
 #include "gpu/validate/validate_verdict.h"
 
 #include "base/buf.h"
+#include "base/find.h"
 #include "base/words.h"
 #include "gpu/spec/odd_sizes.h"
 #include "protocol/finding.h"
@@ -8,11 +9,8 @@
 #include <math.h>
 
 static json_int_t wrong_elements(const json_t *item) {
-    json_int_t wrong = 0;
-    json_each(json_object_get(item, "outputs"), i, output) {
-        wrong += json_get_integer(output, "mismatches", 0);
-    }
-    return wrong;
+    return json_total(json_int_t, json_object_get(item, "outputs"), output,
+                    json_get_integer(output, "mismatches", 0));
 }
 
 const json_t *validate_first_error(const json_t *result) {

@@ -65,8 +65,7 @@ static struct candidate *find_candidate(struct candidate *list, size_t count,
 static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
                               struct candidate *list) {
     size_t count = 0;
-    for (size_t i = 0; i < terms->count; i++) {
-        const struct key_term *t = &terms->list[i];
+    list_each(i, t, terms->list, terms->count) {
         struct candidate c = {
             .weight = t->weight, .position = t->position, .optional = t->optional};
         memcpy(c.word, t->word, strlen(t->word) + 1);
@@ -271,11 +270,9 @@ static void mark_words(const struct idiom *d, struct candidate *list, size_t cou
 /* A phrase is asked for with the weightiest of its words, or as a word of its own. */
 static size_t add_idioms(struct idiom *idioms, size_t idiom_count, struct candidate *list,
                          size_t count) {
-    for (size_t i = 0; i < idiom_count; i++) {
-        struct idiom *d = &idioms[i];
+    list_each(i, d, idioms, idiom_count) {
         struct candidate *carrier = NULL;
-        for (size_t k = 0; k < count; k++) {
-            struct candidate *c = &list[k];
+        list_each(k, c, list, count) {
             if (!c->idiom && c->position >= d->position &&
                 c->position < d->position + d->length && c->weight >= 0.5 &&
                 (!carrier || c->frequency.documents < carrier->frequency.documents)) {
@@ -293,10 +290,7 @@ static size_t add_idioms(struct idiom *idioms, size_t idiom_count, struct candid
 }
 
 static void share_weights(struct ranking *k, double rarest) {
-    double sum = 0;
-    for (size_t i = 0; i < k->concept_count; i++) {
-        sum += k->concepts[i].weight;
-    }
+    double sum = total_of(double, i, 0, k->concept_count, k->concepts[i].weight);
     for (size_t i = 0; i < k->concept_count && sum > 0; i++) {
         k->concepts[i].weight /= sum;
     }
@@ -342,8 +336,7 @@ void search_choose_concepts(struct ranker *r, struct search *q, const char *task
     for (size_t i = 0; i < kept; i++) {
         add_concept(q, &values[i]);
     }
-    for (size_t i = 0; i < kept; i++) {
-        struct concept *k = &q->ranking->concepts[i];
+    list_each(i, k, q->ranking->concepts, kept) {
         add_names(r, q, values[i].candidate, i);
         k->weight =
             k->known || !values[i].candidate->in_phrase || values[i].candidate->idiom

@@ -24,10 +24,7 @@ static void add_vector(double *sum, const struct word_vector *v, double weight) 
 }
 
 static void write_direction(const double *sum, int8_t *ret) {
-    double square = 0;
-    for (int i = 0; i < VECTOR_SIZE; i++) {
-        square += sum[i] * sum[i];
-    }
+    double square = total_of(double, i, 0, VECTOR_SIZE, sum[i] * sum[i]);
     for (int i = 0; i < VECTOR_SIZE; i++) {
         double x = square > 0 ? UNIT * sum[i] / sqrt(square) : 0;
         ret[i] = (int8_t)lrint(fmax(-127, fmin(127, x)));

@@ -100,8 +100,7 @@ static void read_word(void *data, const char *word, size_t len, enum word_kind k
 /* A word said again and again is what a long task is about; its opening counts more. */
 static void weigh(struct key_terms *t) {
     bool is_long = t->words > 2 * OPENING_WORDS;
-    for (size_t i = 0; i < t->count; i++) {
-        struct key_term *term = &t->list[i];
+    list_each(i, term, t->list, t->count) {
         term->weight *= 1 + 0.3 * log(term->count);
         if (!is_long && term->topic) {
             term->weight *= TOPIC_WEIGHT;

@@ -1,4 +1,5 @@
 #include "skills/catalog/word_vectors.h"
+#include "base/find.h"
 
 #include <math.h>
 
@@ -50,11 +51,7 @@ uint16_t word_vectors_find(const char *stem) {
 }
 
 static int product(const int8_t *a, const int8_t *b) {
-    int sum = 0;
-    for (int i = 0; i < VECTOR_SIZE; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
+    return total_of(int, i, 0, VECTOR_SIZE, a[i] * b[i]);
 }
 
 void word_vectors_read(uint16_t place, struct word_vector *ret) {

@@ -56,8 +56,7 @@ static void add_section(struct buf *body, const struct units *u, enum section se
         return;
     }
     buf_addf(body, "\n## %s\n\n", titles[section]);
-    for (size_t i = 0; i < u->count; i++) {
-        const struct unit *unit = &u->list[i];
+    list_each(i, unit, u->list, u->count) {
         bool block = unit->text[0] != '-' && (unit->text[0] < '0' || unit->text[0] > '9');
         if (stands(unit, section)) {
             size_t len = body->len;
@@ -247,8 +246,7 @@ static void fit_budget(struct writing *w) {
 
 static void write_errors_file(struct writing *w) {
     autobuf text = BUF_INIT(MAX_BODY);
-    for (size_t i = 0; i < w->units.count; i++) {
-        const struct unit *u = &w->units.list[i];
+    list_each(i, u, w->units.list, w->units.count) {
         if (u->aside && !u->dropped) {
             buf_addf(&text, "%s%s", text.len ? "\n" : "# More errors and fixes\n\n",
                      u->text);
@@ -281,8 +279,7 @@ static void drop_known(struct writing *w) {
 /* --- rules --- */
 
 static bool drop_at(struct writing *w, int line) {
-    for (size_t i = 0; i < w->units.count; i++) {
-        struct unit *u = &w->units.list[i];
+    list_each(i, u, w->units.list, w->units.count) {
         if (u->line && u->line <= line && line <= u->end_line && !u->dropped) {
             u->dropped = true;
             w->dropped++;
@@ -321,8 +318,7 @@ static bool drop_forbidden(struct writing *w) {
 
 /* The rules of SKILL.md do not see the text in errors.md. */
 static void drop_unsafe_asides(struct writing *w) {
-    for (size_t i = 0; i < w->units.count; i++) {
-        struct unit *u = &w->units.list[i];
+    list_each(i, u, w->units.list, w->units.count) {
         if (u->aside && !u->dropped && !builtin_is_safe(u->text)) {
             u->dropped = true;
             w->dropped++;
@@ -348,8 +344,7 @@ static void cite(json_t *evidence, const struct unit *u) {
 
 static json_t *collect_evidence(const struct writing *w) {
     json_t *evidence = json_array();
-    for (size_t i = 0; i < w->units.count; i++) {
-        const struct unit *u = &w->units.list[i];
+    list_each(i, u, w->units.list, w->units.count) {
         if (u->evidence && u->line && !u->dropped && !u->aside) {
             cite(evidence, u);
         }
@@ -363,8 +358,7 @@ static json_t *count_units(const struct writing *w) {
     json_t *counts = json_object();
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
         size_t n = 0;
-        for (size_t i = 0; i < w->units.count; i++) {
-            const struct unit *u = &w->units.list[i];
+        list_each(i, u, w->units.list, w->units.count) {
             n += u->kind && !u->dropped && strcmp(u->kind, kinds[k]) == 0;
         }
         json_object_set_new(counts, kinds[k], json_integer((json_int_t)n));

@@ -166,8 +166,7 @@ static void ask_correction(struct tests_making *m, const struct lesson *correcti
 }
 
 static void ask_fix(struct tests_making *m, const struct lesson *f, size_t lesson) {
-    for (size_t k = 0; k < f->change_count; k++) {
-        const struct lesson_change *change = &f->changes[k];
+    list_each(k, change, f->changes, f->change_count) {
         if (change->kind == CHANGE_COMMAND) {
             ask_command(m, f, change, lesson);
         } else if (change->kind == CHANGE_RUN) {
@@ -191,8 +190,7 @@ static bool right_passes(const struct candidate *c) {
 }
 
 static bool other_passes(const struct tests_making *m, const struct candidate *c) {
-    for (size_t i = 0; i < m->lessons->fixes.count; i++) {
-        const struct lesson *f = &m->lessons->fixes.list[i];
+    list_each(i, f, m->lessons->fixes.list, m->lessons->fixes.count) {
         bool own = i == c->lesson; /* its cause is what it takes */
         if (passes(c, f->quote) || passes(c, f->context) ||
             (!own && passes(c, f->cause))) {

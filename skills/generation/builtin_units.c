@@ -179,8 +179,7 @@ static void add_fix(struct units *u, const struct lesson *f) {
     if (!has_command_change(f)) {
         markdown_command(&b, "Seen in", f->context, ".");
     }
-    for (size_t i = 0; i < f->change_count; i++) {
-        const struct lesson_change *c = &f->changes[i];
+    list_each(i, c, f->changes, f->change_count) {
         bool again = i > 0 && c->kind == CHANGE_COMMAND && c[-1].kind == CHANGE_COMMAND &&
                      strcmp(c[-1].from, c->from) == 0;
         add_change(&b, c, again);
@@ -232,8 +231,7 @@ static void add_words(struct units *u, enum section section,
 static bool is_proven(const struct lessons *l, const struct lesson *f) {
     size_t changed = 0;
     for (size_t i = 0; i < l->fixes.count; i++) {
-        for (size_t k = 0; k < l->fixes.list[i].change_count; k++) {
-            const struct lesson_change *c = &l->fixes.list[i].changes[k];
+        list_each(k, c, l->fixes.list[i].changes, l->fixes.list[i].change_count) {
             bool here = c->path && strcmp(c->path, f->key) == 0;
             changed += here ? text_count(c->to, strlen(c->to), '\n') : 0;
             changed = here && c->created ? SIZE_MAX / MAX_SHARE : changed;
@@ -384,8 +382,7 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
     for (size_t i = 0; i < l->fixes.count; i++) {
         add_fix(ret, &l->fixes.list[i]);
     }
-    for (size_t i = 0; i < l->corrections.count; i++) {
-        const struct lesson *c = &l->corrections.list[i];
+    list_each(i, c, l->corrections.list, l->corrections.count) {
         autofree char *rule = rule_of(c);
         add_words(ret, SECTION_RULES, &c->evidence, "corrections", markdown_prose, rule, 500);
     }

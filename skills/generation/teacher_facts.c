@@ -30,8 +30,7 @@ static bool names_device(const char *text, const struct hardware_device *d) {
 
 /* Of several boards the first, which is the one that the name alone means. */
 static const char *first_board(const char *device) {
-    for (size_t i = 0; i < hardware_table_count; i++) {
-        const struct hardware_fact *f = &hardware_table[i];
+    list_each(i, f, hardware_table, hardware_table_count) {
         if (strcmp(f->device, device) == 0 && *f->board) {
             return f->board;
         }
@@ -42,8 +41,7 @@ static const char *first_board(const char *device) {
 static void tell_device(struct buf *out, const char *device) {
     const char *board = first_board(device);
     size_t count = 0;
-    for (size_t i = 0; i < hardware_table_count; i++) {
-        const struct hardware_fact *f = &hardware_table[i];
+    list_each(i, f, hardware_table, hardware_table_count) {
         if (strcmp(f->device, device) != 0 ||
             (*f->board && strcmp(f->board, board) != 0)) {
             continue;
@@ -92,8 +90,7 @@ static void tell_build_toml(struct buf *out) {
     const char *section = "";
     buf_adds(out, "\nOf what build.toml may say, what a CUDA kernel's has (* must be "
                   "there; a key that is not known is an error):\n");
-    for (size_t i = 0; i < build_toml_key_count; i++) {
-        const struct build_toml_key *k = &build_toml_keys[i];
+    list_each(i, k, build_toml_keys, build_toml_key_count) {
         if (!is_for_cuda(k)) {
             continue;
         }

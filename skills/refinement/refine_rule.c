@@ -70,8 +70,7 @@ static double exact_p(const struct refine_table *tables, size_t n, double seen,
 
 static double normal_p(const struct refine_table *tables, size_t n, double seen) {
     double mean = 0, variance = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct refine_table *t = &tables[i];
+    list_each(i, t, tables, n) {
         double rate = t->passes / t->all;
         mean += t->after * rate;
         variance +=

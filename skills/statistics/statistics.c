@@ -1,5 +1,6 @@
 #include "skills/statistics/statistics.h"
 
+#include "base/find.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -149,10 +150,7 @@ double student_t975(double df) {
 /* --- paired differences --- */
 
 double mean_of(const double *d, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += d[i];
-    }
+    double sum = total_of(double, i, 0, n, d[i]);
     return n ? sum / (double)n : NAN;
 }
 
@@ -349,10 +347,7 @@ size_t more_tests_needed(const double *d, size_t n) {
 
 /* exp of the mean of n logarithms, drawn with replacement. */
 static double exp_of_draw(const double *logs, size_t n, uint64_t *seed) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += logs[random_below(seed, n)];
-    }
+    double sum = total_of(double, i, 0, n, logs[random_below(seed, n)]);
     return exp(sum / (double)n);
 }
 

@@ -50,8 +50,7 @@ void lesson_list_drop(struct lesson_list *lessons, struct lessons *all,
                       bool (*goes)(struct lessons *all, struct lesson *lesson)) {
     size_t count = lessons->count;
     lessons->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct lesson *lesson = &lessons->list[i];
+    list_each(i, lesson, lessons->list, count) {
         if (goes(all, lesson)) {
             lesson_finish(lesson);
         } else {

@@ -188,8 +188,7 @@ static bool explain_elsewhere(struct lesson *fix, const struct failure *f) {
 
 /* The agent's reason says a name that the change brings or takes away. */
 static bool is_about(const char *cause, const struct lesson *fix) {
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const struct lesson_change *c = &fix->changes[i];
+    list_each(i, c, fix->changes, fix->change_count) {
         autofree char *names = c->kind == CHANGE_EDIT ? lesson_differing(c->to) : xstrdup(c->to);
         if (lesson_names(cause, names, c->from ? c->from : "")) {
             return true;

@@ -124,8 +124,7 @@ static size_t last_without(const struct failure *f) {
  * command ran without the error. */
 static bool corrects_own(const struct failure *f, const struct lesson *fix) {
     size_t since = last_without(f);
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const struct lesson_change *c = &fix->changes[i];
+    list_each(i, c, fix->changes, fix->change_count) {
         if (is_shared(c, '-', f->s, 0, f->last, '+')) {
             return true;
         }
@@ -202,8 +201,7 @@ static bool breaks_rule(const struct failure *f, const struct lesson *fix) {
     const struct lesson_change *c = fix->changes;
     autobuf known = BUF_INIT(MAX_KNOWN);
     buf_adds(&known, f->s->list[f->last].text);
-    for (size_t i = 0; i < f->last; i++) {
-        const struct lesson_step *e = &f->s->list[i];
+    list_each(i, e, f->s->list, f->last) {
         buf_addf(&known, "\n%s", e->kind == STEP_EDIT && e->text ? e->text : "");
     }
     autofree char *quoted = lesson_quoted(f->error->quote);
@@ -251,10 +249,9 @@ static bool is_own_slip(const struct failure *f, const struct lesson *fix) {
 /* Where the error says only that a test failed, the agent gave the reason of a few lines, and
  * the very test passed. */
 static bool is_understood(const struct failure *f, const struct lesson *fix) {
-    size_t lines = 0;
-    for (size_t i = 0; i < fix->change_count; i++) {
-        lines += text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n');
-    }
+    size_t lines =
+        total_of(size_t, i, 0, fix->change_count,
+               text_count(fix->changes[i].to, strlen(fix->changes[i].to), '\n'));
     const struct lesson_step *failed = &f->s->list[f->last], *now = &f->s->list[f->success];
     return lesson_is_telling(f->error->quote) ||
            (fix->cause && lines <= MAX_OWN && command_same(&failed->command, &now->command));

@@ -60,8 +60,7 @@ static bool same_proof(const struct lesson *a, const struct lesson *b) {
 /* The same failure with the same change is one lesson, and so are two that one change
  * ended: what was seen less often says more. */
 static bool is_joined(struct lessons *l, struct lesson *f) {
-    for (size_t i = 0; i < l->fixes.count; i++) {
-        struct lesson *first = &l->fixes.list[i];
+    list_each(i, first, l->fixes.list, l->fixes.count) {
         bool joined = same_changes(first, f) && (same(first->key, f->key) || same_proof(first, f));
         if (joined || adds_remedy(first, f)) {
             if (!same(first->key, f->key) && f->seen < first->seen) {
@@ -107,8 +106,7 @@ static bool is_refuted(const struct lesson *c, const char *text) {
 }
 
 static bool is_corrected(struct lessons *l, struct lesson *f) {
-    for (size_t i = 0; i < l->corrections.count; i++) {
-        const struct lesson *c = &l->corrections.list[i];
+    list_each(i, c, l->corrections.list, l->corrections.count) {
         const char *told = f->verified_by ? f->verified_by : f->key;
         if (is_refuted(c, told) || list_any(one, f->changes, f->change_count,
                                             one->kind != CHANGE_EDIT && is_refuted(c, one->to))) {

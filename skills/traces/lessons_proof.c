@@ -155,8 +155,7 @@ bool lesson_silences(const struct lesson_reader *r, const struct lesson *fix) {
 }
 
 bool lesson_is_proven(const struct lesson *fix, const struct failure *f) {
-    for (size_t i = 0; i < fix->change_count; i++) {
-        const struct lesson_change *c = &fix->changes[i];
+    list_each(i, c, fix->changes, fix->change_count) {
         if ((c->kind == CHANGE_RUN && !proves_run(fix, f)) ||
             (c->kind == CHANGE_COMMAND ? !proves_command(f, c) : drops_option(f))) {
             return false;

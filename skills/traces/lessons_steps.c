@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/file.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "skills/traces/trace_shell.h"
@@ -316,8 +317,7 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
     *ret = (struct steps){.trace = index};
     size_t passed = 0, silent = 0; /* results that say that it passed, or nothing of it */
     r->cwd = trace->cwd;
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct trace_event *e = &trace->events[i];
+    list_each(i, e, trace->events, trace->count) {
         bool edited = i > 0 && e[-1].kind == EVENT_EDIT && same_call(&e[-1], e);
         g.has_outcomes |=
             e->kind == EVENT_RESULT && (e->has_exit || (e->is_error && !edited));
@@ -331,8 +331,7 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
 }
 
 void steps_finish(struct steps *s) {
-    for (size_t i = 0; i < s->count; i++) {
-        struct lesson_step *step = &s->list[i];
+    list_each(i, step, s->list, s->count) {
         free(step->text);
         free(step->path);
         free(step->output);
