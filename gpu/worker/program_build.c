@@ -402,7 +402,7 @@ static void nvcc_run(const struct build_job *job, bool defined,
                               job->wall_ms};
     tool_run(job, &tool, end);
     program_log_finish(&ret->log);
-    program_log_read(&ret->log, out.data, out.len, &job->sources);
+    program_log_read(&ret->log, out.data, out.len, &job->sources, job->nvcc);
     ret->ms += end->ms;
     ret->confinement = end->confinement;
 }

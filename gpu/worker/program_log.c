@@ -271,10 +271,15 @@ static bool read_unknown(struct reading *r, const json_t *finding) {
 }
 
 /* The front end's, which are NVRTC's as well. */
-static void read_front_end(struct reading *r, const char *log, size_t len) {
-    static const char *const none[] = {NULL};
+static void read_front_end(struct reading *r, const char *log, size_t len,
+                           const char *nvcc) {
+    int folder = (int)(path_basename(nvcc) - nvcc);
+    autofree char *beside = xasprintf("%.*s../include", folder, nvcc);
+    autofree char *elsewhere = xasprintf("%.*s../targets", folder, nvcc);
+    autofree char *include = path_normalize(beside), *targets = path_normalize(elsewhere);
+    const char *const cuda[] = {include, targets, NULL};
     struct compiler_log front;
-    compiler_log_read(&front, log, len, r->sources, none, NULL);
+    compiler_log_read(&front, log, len, r->sources, cuda, NULL);
     json_each(front.findings, i, finding) {
         if (json_says(finding, "source", "nvrtc")) {
             json_object_set_new(finding, "source", json_string("nvcc"));
@@ -289,11 +294,11 @@ static void read_front_end(struct reading *r, const char *log, size_t len) {
 }
 
 void program_log_read(struct program_log *ret, const char *log, size_t len,
-                      const struct source_set *sources) {
+                      const struct source_set *sources, const char *nvcc) {
     *ret = (struct program_log){.findings = json_array(), .missing = json_array()};
     autojson *seen = json_object();
     struct reading r = {.sources = sources, .ret = ret, .seen = seen};
-    read_front_end(&r, log, len);
+    read_front_end(&r, log, len, nvcc);
     read_lines(&r, log, len);
     (void)findings_tidy(ret->findings, COMPILER_LOG_MAX_FINDINGS);
 }

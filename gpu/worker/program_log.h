@@ -13,9 +13,10 @@ struct program_log {
     size_t errors;    /* except those that the missing functions explain */
     char *last;       /* the last line, cleaned; NULL: the log is empty */
 };
-/* Never fails. */
+/* Never fails. nvcc: its path, beside whose folder CUDA's headers lie. What is said of
+ * other files outside of the job is withheld. */
 void program_log_read(struct program_log *ret, const char *log, size_t len,
-                      const struct source_set *sources);
+                      const struct source_set *sources, const char *nvcc);
 void program_log_finish(struct program_log *l);
 
 /* A path in the output of a compiler or debugger, as the user knows the file: a source's

@@ -60,6 +60,34 @@ static void stands(const json_t *findings, const char *words, const char *source
     cr_expect_str_eq(json_get_string(f, "file", ""), line ? "dir/k.cu" : "", "%s", words);
 }
 
+/* As nvcc says it of a header of its own; what it says of any other file may quote it. */
+Test(program_log, what_cuda_headers_refuse_is_told) {
+    static const char text[] =
+        "scan.h(225): error: static assertion failed with \"no tile\"\n"
+        "          static_assert(is_tile<T>::value, \"no tile\");\n"
+        "          ^\n"
+        "          detected during:\n"
+        "            instantiation of \"void check<T>() [with T=int]\" at line 240\n"
+        "            instantiation of \"T scan(T) [with T=int]\" at line 2 of r0/k.cu\n\n"
+        "1 error detected in the compilation of \"r0/k.cu\".\n";
+    static const struct {
+        const char *folder, *words;
+    } told[] = {{"/cuda/bin/..//include/groups/", "static assertion failed"},
+                {"/cuda/bin/../targets/x86_64-linux/include/", "static assertion failed"},
+                {"/cuda/include-not/", "was withheld"},
+                {"/home/member/", "was withheld"}};
+    struct source_set sources = sources_of();
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        char whole[2000];
+        snprintf(whole, sizeof whole, "%s%s", told[i].folder, text);
+        struct program_log log;
+        program_log_read(&log, whole, strlen(whole), &sources, "/cuda/bin/nvcc");
+        stands(log.findings, told[i].words, "nvcc", 2);
+        program_log_finish(&log);
+    }
+    source_set_finish(&sources);
+}
+
 /* ld 2.40 names the objects of both, which nobody knows. */
 Test(program_log, what_is_defined_twice_has_both_places) {
     static const char twice[] =
@@ -70,7 +98,7 @@ Test(program_log, what_is_defined_twice_has_both_places) {
         "/tmp/tmpxft_4.o:tmpxft_4.cudafe1.cpp:(.text+0x2e): first defined here\n";
     struct source_set sources = sources_of();
     struct program_log log;
-    program_log_read(&log, twice, strlen(twice), &sources);
+    program_log_read(&log, twice, strlen(twice), &sources, "/cuda/bin/nvcc");
     cr_expect_eq(json_array_size(log.findings), 2);
     stands(log.findings, "of `f()'", "ld", 3);
     const json_t *f = with_words(log.findings, "`f()'");
@@ -87,7 +115,7 @@ Test(program_log, what_is_defined_twice_has_both_places) {
 Test(program_log, reads_all_that_speak) {
     struct source_set sources = sources_of();
     struct program_log log;
-    program_log_read(&log, log_text, strlen(log_text), &sources);
+    program_log_read(&log, log_text, strlen(log_text), &sources, "/cuda/bin/nvcc");
     stands(log.findings, "\"y\" is undefined", "nvcc", 2);
     stands(log.findings, "nosuch.h", "gcc", 1);
     stands(log.findings, "unused variable", "gcc", 3);
@@ -139,7 +167,7 @@ Test(program_log, its_last_words_are_those_on_the_error) {
         "See <file:///usr/share/doc/gcc-12/README.Bugs> for instructions.\n";
     struct source_set sources = sources_of();
     struct program_log log;
-    program_log_read(&log, text, strlen(text), &sources);
+    program_log_read(&log, text, strlen(text), &sources, "/cuda/bin/nvcc");
     cr_expect_str_eq(
         log.last,
         "gcc: internal compiler error: Segmentation fault signal terminated program as");
@@ -157,7 +185,7 @@ Test(program_log, survives_anything) {
         for (size_t i = len % 7; i < len; i += 31) {
             copy[i] = (char)(i * 37 + len);
         }
-        program_log_read(&log, copy, len, &sources);
+        program_log_read(&log, copy, len, &sources, "/cuda/bin/nvcc");
         program_log_finish(&log);
         free(copy);
     }
