@@ -10,7 +10,6 @@
 #include "clients/ctl/texts.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #define WARM_CHECKS 5
 #define DAEMON_ARGS 64

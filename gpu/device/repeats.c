@@ -132,8 +132,7 @@ static unsigned behind(const struct repeats *r, const struct proven *p) {
 }
 
 static bool has_contents(const struct proven *p) {
-    bool has = any_of(n, 0, p->count, p->touched[n].before);
-    return has;
+    return any_of(n, 0, p->count, p->touched[n].before);
 }
 
 static void proven_clear(struct repeats *r, struct proven *p) {

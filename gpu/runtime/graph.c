@@ -63,8 +63,7 @@ struct graph *graph_find(struct graph *handle) {
 }
 
 static size_t place_of(const struct graph *g, const struct node *n) {
-    size_t at = first_of(k, 0, g->count, g->nodes[k] == n);
-    return at;
+    return first_of(k, 0, g->count, g->nodes[k] == n);
 }
 
 struct graph *graph_holding(const struct node *n) {
@@ -158,8 +157,7 @@ struct graph *graph_copy(const struct graph *g) {
 }
 
 static bool is_free(const struct node *n) {
-    bool all = all_of(d, 0, n->need_count, !n->needs[d] || n->needs[d]->placed);
-    return all;
+    return all_of(d, 0, n->need_count, !n->needs[d] || n->needs[d]->placed);
 }
 
 bool graph_sort(struct graph *g) {

@@ -14,8 +14,6 @@
 #include "skills/runs/run_record.h"
 #include "skills/skill_evaluate.operation.h"
 
-#include <unistd.h>
-
 #define TICK_MS 1000u
 #define QUESTION_KEPT 4000u       /* bytes of a question in the record */
 #define QUESTIONS_KEPT (1u << 20) /* of all */

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 
-#include <unistd.h>
-
 #define TESTS_MAX (16u << 20)
 #define TRACE_MAX (64u << 20)
 

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* In the project nothing may lead out of it; what the user has linked at home is the
  * user's. create: make what is missing. Returns a descriptor. */

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_FILES 2000
 #define MAX_DEPTH 8

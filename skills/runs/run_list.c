@@ -8,7 +8,6 @@
 #include "skills/statistics/statistics.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #define NAMES_MAX 20000
 #define MATRIX_MAX 100 /* skills, and models */

@@ -7,8 +7,6 @@
 #include "base/words.h"
 #include "skills/statistics/statistics.h"
 
-#include <math.h>
-
 /* --- pairs --- */
 
 static int compare(const void *a, const void *b) {
