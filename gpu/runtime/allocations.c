@@ -312,8 +312,7 @@ static struct allocation *holder_of(const void *address) {
     return a && !a->freed ? a : NULL;
 }
 
-EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned flags) {
-    (void)flags;
+EXPORT cudart_error cudaHostGetDevicePointer(void **ret, void *host, unsigned) {
     const struct allocation *a = holder_of(host);
     if (a && a->flags & DEVICE_MAPPED) {
         *ret = host;

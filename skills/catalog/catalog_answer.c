@@ -52,7 +52,7 @@ static const struct snapshot_place *next_place(const struct snapshot *s,
 
 /* Other places of the same text, and the agents of them all. */
 static void add_places(const struct catalog *c, const struct snapshot_place *p,
-                       json_t *result, const char *agents_key) {
+                       json_t *result) {
     const struct snapshot *s = c->snapshot;
     autojson *agents = json_array(), *duplicates = json_array();
     add_agents(c, p, agents);
@@ -60,9 +60,7 @@ static void add_places(const struct catalog *c, const struct snapshot_place *p,
         add_agents(c, p, agents);
         json_array_append_new(duplicates, json_clean_z(p->path));
     }
-    if (agents_key) {
-        json_object_set(result, agents_key, agents);
-    }
+    json_object_set(result, "installed_for", agents);
     if (json_array_size(duplicates)) {
         json_object_set(result, "duplicates", duplicates);
     }
@@ -196,7 +194,7 @@ static json_t *match(const struct catalog *c, const struct ranking *r,
     json_t *result = describe(c, p);
     json_object_set_new(result, "score", json_real(round(m->score * 1000) / 1000));
     json_object_set_new(result, "why", json_clean_z(why));
-    add_places(c, p, result, "installed_for");
+    add_places(c, p, result);
     json_object_set_new(result, "lift", isnan(lift) ? json_null() : json_real(lift));
     return result;
 }
@@ -360,7 +358,7 @@ json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err) {
             json_object_set_new(entry, "shadowed_by",
                                 json_clean_z(s->places[p->winner].path));
         }
-        add_places(c, p, entry, "installed_for");
+        add_places(c, p, entry);
         json_array_append_new(list, entry);
     }
     return list;

@@ -100,10 +100,9 @@ static bool matters(const struct folder_watch *watch, const char *name) {
     return !skill_skips(name);
 }
 
-static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {
+static void on_event(uv_fs_event_t *handle, const char *name, int, int status) {
     struct folder_watch *watch = handle->data;
     struct watches *w = watch->owner;
-    (void)events;
     if (status < 0) {
         state_of(w, watch->folder)->refused = true;
     }

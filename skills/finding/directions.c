@@ -333,10 +333,9 @@ static void take_answer(struct directions *d, const json_t *wanted,
     }
 }
 
-static void on_answer(struct model_call *call, const struct model_answer *a, void *data) {
+static void on_answer(struct model_call *, const struct model_answer *a, void *data) {
     struct direction_question *q = data;
     struct directions *d = q->directions;
-    (void)call;
     autojson *wanted = take(q->wanted);
     q->call = NULL;
     d->in_flight--;

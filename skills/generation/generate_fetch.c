@@ -127,9 +127,7 @@ static void keep(struct fetch *one, const struct http_response *r) {
     one->given->latin1 = latin1;
 }
 
-static void on_answer(struct http_request *request, const struct http_response *r,
-                      void *data) {
-    (void)request;
+static void on_answer(struct http_request *, const struct http_response *r, void *data) {
     struct fetch *one = data;
     struct fetching *f = one->fetching;
     one->request = NULL;

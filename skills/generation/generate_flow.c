@@ -386,8 +386,7 @@ static void judge_check(struct generating *g) {
     }
 }
 
-static void on_checked(struct skill_check *check, json_t *result, void *data) {
-    (void)check;
+static void on_checked(struct skill_check *, json_t *result, void *data) {
     struct generating *g = data;
     g->checking = NULL;
     json_decref(g->check);

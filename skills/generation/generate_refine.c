@@ -192,12 +192,11 @@ static char *errors_of(const json_t *check, const json_t *before) {
     return count ? buf_detach(&words) : NULL;
 }
 
-static void on_checked(struct skill_check *check, json_t *result, void *data) {
+static void on_checked(struct skill_check *, json_t *result, void *data) {
     struct refining *x = data;
     autojson *owned = result;
     autofree char *problem =
         x->secret.code ? xstrdup(x->secret.msg) : errors_of(owned, x->g->check);
-    (void)check;
     x->checking = NULL;
     refinement_checked(x->refinement, owned ? REFINE_FINE : REFINE_CANCELLED, problem);
 }
