@@ -238,7 +238,7 @@ def host(d):
     proof = d.generate(job=job, draft=GOOD)["result"]
     said = proof.get("work_order", {}).get("instructions", "")
     check(proof.get("state") == "input_required" and "prove it" in said and re.search(r"(?m)^t1 e4 ", said) and "A good skill" not in said
-          and not any(s in said for s in EXPECTED["secrets"]), "the draft comes back with what it cites: %s" % said)
+          and not any(s in said for s in EXPECTED["secrets"]), "the draft comes back with what it cites: %r" % said[:200])
     check(not os.path.exists(d.work + "/skills/zip-tests"), "and is not saved before")
     bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
     check(bad.get("state") == "input_required" and "hooks" in bad["work_order"]["instructions"], "forbidden frontmatter is refused with the reason")
@@ -308,10 +308,10 @@ def host_parts(d):
     check("belong together" in json.dumps(again), "behind the last part a draft is wanted: %s" % again)
     draft = GOOD.replace("zip-tests", "many-parts").replace("[t1 e4]", "[%s]" % ", ".join("t1 e%d" % n for n in range(1, 800)))
     order = d.generate(job=job, draft=draft)["result"]["work_order"]
-    check("part 1 of 3 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %s" % order["instructions"][:200])
+    check("part 1 of 3 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %r" % order["instructions"][:200])
     d.generate(job=job)
     order = d.generate(job=job)["result"]["work_order"]
-    check("part 3 of 3 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %s" % order["instructions"][:200])
+    check("part 3 of 3 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %r" % order["instructions"][:200])
     saved = d.generate(job=job, draft=draft)["result"]
     check(saved.get("outcome") == "saved" and saved["teacher"]["reviewed"], "and it is saved")
 
