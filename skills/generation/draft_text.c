@@ -7,6 +7,7 @@
 #include "skills/generation/draft_files.h"
 
 #define DRAFT_MAX_LINES 500
+#define DRAFT_MAX_CITED 2000u
 
 /* --- wrappings --- */
 
@@ -107,19 +108,15 @@ static char *unwrap(const char *text, size_t len, json_t *files, struct err *err
 /* The length of "[t1 e17, t1 e20]" at s, else 0. */
 static size_t citation_at(const char *s) {
     unsigned trace, event;
-    int n = 0;
-    size_t len = strcspn(s, "]\n");
-    if (s[len] != ']' || sscanf(s, "[t%u e%u%n", &trace, &event, &n) != 2 || n == 0) {
-        return 0;
-    }
-    return strspn(s + 1, "te0123456789, ") + 1 == len ? len + 1 : 0;
+    size_t len = 1 + strspn(s + 1, "te0123456789, ");
+    return s[len] == ']' && evidence_read(s + 1, &trace, &event) ? len + 1 : 0;
 }
 
 /* file: NULL for SKILL.md. */
 static void cite(json_t *evidence, const char *file, int line, const char *s, size_t len) {
     for (const char *at = s + 1; at < s + len;) {
         unsigned trace, event;
-        if (sscanf(at, "t%u e%u", &trace, &event) == 2) {
+        if (evidence_read(at, &trace, &event)) {
             autofree char *name = xasprintf("t%u e%u", trace, event);
             json_array_append_new(evidence,
                                   json_pack("{s:s*,s:i,s:s}", "file", file, "line", line, "event", name));
@@ -162,6 +159,14 @@ const char *draft_says_nothing(const char *answer) {
 }
 
 /* --- reading --- */
+
+/* Each is looked for in all traces. */
+static int check_citations(const json_t *evidence, struct err *err) {
+    size_t count = json_array_size(evidence);
+    return count <= DRAFT_MAX_CITED ? 0
+                                    : err_set(err, -EINVAL, "the draft cites events %zu times; at most %u are taken",
+                                              count, DRAFT_MAX_CITED);
+}
 
 static int check_frontmatter(const struct skill_text *t, struct err *err) {
     if (!t->frontmatter) {
@@ -226,7 +231,7 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
     take_files_citations(files, evidence);
     struct skill_text t;
     skill_text_read(&t, text, strlen(text));
-    int rc = check_frontmatter(&t, err);
+    int rc = check_citations(evidence, err) < 0 ? -EINVAL : check_frontmatter(&t, err);
     const char *called = rc < 0 ? NULL : (name ? name : t.name);
     if (rc == 0 && !skill_name_is_valid(called)) {
         rc = err_set(err, -EINVAL,

@@ -36,14 +36,19 @@ static bool shows(const struct generating *g, const json_t *cited) {
     const char *file = json_get_string(cited, "file", NULL);
     const char *text = file ? json_get_string(g->draft.files, file, "") : g->draft.text;
     autofree char *line = line_of(text, json_get_integer(cited, "line", 0));
-    (void)sscanf(json_get_string(cited, "event", ""), "t%u e%u", &trace, &event);
+    (void)evidence_read(json_get_string(cited, "event", ""), &trace, &event);
     return line && trace && lessons_history_says(&g->material.lessons, trace - 1, event, line);
 }
 
-void generate_drop_false_evidence(struct generating *g) {
+static void drop_false_evidence(struct generating *g) {
     for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {
         if (!shows(g, json_array_get(g->draft.evidence, i - 1))) {
             json_array_remove(g->draft.evidence, i - 1);
         }
     }
+}
+
+void generate_stage_cited(struct generating *g) {
+    drop_false_evidence(g);
+    generate_stage_draft(g);
 }

@@ -416,8 +416,7 @@ static void after_staging(struct generating *g) {
 }
 
 void generate_use_draft(struct generating *g) {
-    generate_drop_false_evidence(g);
-    generate_on_thread(g, generate_stage_draft, after_staging);
+    generate_on_thread(g, generate_stage_cited, after_staging);
 }
 
 void generate_stage_again(struct generating *g, generate_step *next) {

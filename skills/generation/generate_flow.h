@@ -129,8 +129,8 @@ int generate_fail(struct generating *g, enum call_fault fault, const char *reaso
 bool generate_has_finding(const json_t *check, const json_t *finding);
 /* The teacher of traces answers that there is nothing to teach: g->nothing is its reason. */
 bool generate_says_nothing(struct generating *g, const char *answer);
-/* A cited event of which the draft's line says nothing is no evidence of it. */
-void generate_drop_false_evidence(struct generating *g);
+/* The same of a teacher's draft, of whose evidence goes each event of which the line that cites it says nothing. */
+void generate_stage_cited(struct generating *g);
 void generate_forgive(struct generating *g); /* clears the error and continues */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));

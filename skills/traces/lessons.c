@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #define MAX_EVIDENCE 64u /* of one lesson */
+#define MAX_DIGITS 9u /* of a number that surely fits */
 
 const char *evidence_role_name(enum evidence_role role) {
     static const char *const names[] = {"said", "error", "change", "proof"};
@@ -23,6 +24,23 @@ void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t e
 
 void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e) {
     snprintf(ret, EVIDENCE_NAME_SIZE, "t%u e%u", e.trace + 1u, e.event);
+}
+
+/* Not sscanf, which measures all of the text behind the number each time. */
+static size_t read_number(const char *text, char mark, unsigned *ret) {
+    size_t digits = *text == mark ? strspn(text + 1, "0123456789") : 0;
+    if (digits == 0 || digits > MAX_DIGITS) {
+        return 0;
+    }
+    *ret = (unsigned)strtoul(text + 1, NULL, 10);
+    return digits + 1;
+}
+
+size_t evidence_read(const char *text, unsigned *trace, unsigned *event) {
+    size_t len = read_number(text, 't', trace);
+    const char *rest = text + len + strspn(text + len, " ");
+    size_t more = len ? read_number(rest, 'e', event) : 0;
+    return more ? (size_t)(rest - text) + more : 0;
 }
 
 /* --- a list --- */

@@ -121,6 +121,8 @@ void lessons_finish(struct lessons *l);
 /* "t1 e17" for evidence: 1-based trace. */
 #define EVIDENCE_NAME_SIZE 24
 void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e);
+/* Reads that back, the trace 1-based as well; returns its length, 0: no name stands there. */
+size_t evidence_read(const char *text, unsigned *trace, unsigned *event);
 
 /* Whether the text has a name of at least four letters that this event of the history, or its result, says. */
 bool lessons_history_says(const struct lessons *l, unsigned trace, unsigned event,

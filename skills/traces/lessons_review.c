@@ -8,6 +8,7 @@
 #define BEFORE 2u /* steps around a cited one … */
 #define AFTER 4u
 #define LATER 12u /* … the last of them in brief */
+#define MAX_CITED 2000u
 #define MAX_QUOTES 200u
 #define LEAST_QUOTE 6u /* bytes: shorter ones stand everywhere */
 #define MOST_QUOTE 160u
@@ -59,12 +60,13 @@ static bool mark_event(struct session_history *h, unsigned trace, unsigned event
 /* Whether there is one. */
 static bool mark_citations(struct session_history *h, const char *draft) {
     bool found = false;
+    size_t count = 0;
     for (const char *at = draft; (at = strchr(at, '[')); at++) {
         unsigned trace, event;
-        for (const char *one = at + 1; sscanf(one, "t%u e%u", &trace, &event) == 2; one++) {
+        for (const char *one = at + 1; count < MAX_CITED && evidence_read(one, &trace, &event); count++) {
             found |= mark_event(h, trace, event);
-            one += strcspn(one, ",]\n");
-            one += strspn(one, ",");
+            one += strcspn(one, ",[]\n");
+            one += strspn(one, ", ");
         }
     }
     return found;

@@ -533,6 +533,23 @@ Test(generate, what_is_no_skill_is_refused_with_the_reason) {
     }
 }
 
+/* What is written here took a minute, and all other calls waited for it. */
+Test(generate, a_mebibyte_of_brackets_is_read_at_once, .timeout = 20) {
+    static const char *const ends[] = {"[", "[t1 e1, ", "[t1 e4] "};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct skill_draft d = {0};
+        struct err err = {0};
+        autobuf answer = BUF_INIT(1u << 20);
+        buf_adds(&answer, GOOD);
+        while (buf_adds(&answer, ends[i]) == 0) {
+        }
+        int rc = draft_text_read(&d, answer.data, answer.len, NULL, NULL, &err);
+        cr_expect(rc == (i < 2 ? 0 : -EINVAL) && json_array_size(d.evidence) == (i < 2), "%s: %s", ends[i], err.msg);
+        cr_expect(i < 2 || strstr(err.msg, "cites events 131"), "%s", err.msg);
+        skill_draft_finish(&d);
+    }
+}
+
 Test(generate, an_improved_skill_keeps_its_fields) {
     static const char old[] = "---\nname: zip-tests\ndescription: Old.\nlicense: "
                               "MIT\nallowed-tools: Read\n---\n\nOld body.\n";

@@ -252,6 +252,23 @@ Test(lessons_history, a_quote_leads_to_its_last_place) {
     finish(&m);
 }
 
+/* A citation that the draft's end cuts does not go on behind it, and a number that no event can have
+ * is not another one's. */
+Test(lessons_history, a_citation_ends_with_its_draft) {
+    struct maker m = {0};
+    run(&m, "make first", 2, "error: no rule");
+    for (int i = 0; i < 60; i++) {
+        run(&m, "cat file", 0, i == 50 ? "far away" : "nothing");
+    }
+    autofree char *text = review(&m, "- It fails. [t1 e2\0t1 e103]", 6000);
+    cr_expect(strstr(text, "make first") && strstr(text, "far away") == NULL, "%s", text);
+    autofree char *far = review(&m, "- It fails. [t1 e2, t1 e103]", 6000);
+    cr_expect(strstr(far, "make first") && strstr(far, "far away"), "%s", far);
+    autofree char *none = review(&m, "- It fails. [t4294967297 e2, t1 e4294967298, t-1 e2, t1 e-2]", 6000);
+    cr_expect(eq(str, none, ""));
+    finish(&m);
+}
+
 /* Whatever it cites, the proof keeps its budget. */
 Test(lessons_history, a_proof_keeps_its_budget) {
     autobuf draft = BUF_INIT(1u << 20);
