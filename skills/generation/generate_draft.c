@@ -52,3 +52,27 @@ void generate_stage_cited(struct generating *g) {
     drop_false_evidence(g);
     generate_stage_draft(g);
 }
+
+void generate_find_review(struct generating *g) {
+    size_t part = g->request.teacher == TEACHER_HOST ? GENERATE_PART_TOKENS : 0;
+    g->review = lessons_review(&g->material.lessons, g->answer, TEACHER_REVIEW_TOKENS, part);
+    g->first = json_array_size(g->review) ? xstrdup(g->answer) : NULL;
+}
+
+bool generate_returns_to_first(struct generating *g) {
+    bool failed = !g->cancelled && !g->nothing && (g->err.code || g->refused);
+    const struct skill_text *base = g->material.has_base ? &g->material.base.text : NULL;
+    if (!failed || !g->first) {
+        return false;
+    }
+    autofree char *first = take(g->first);
+    skill_draft_finish(&g->draft);
+    if (draft_text_read(&g->draft, first, strlen(first), generate_asked_name(g), base, NULL) < 0) {
+        return false;
+    }
+    generate_forgive(g);
+    json_decref(take(g->refused));
+    g->unreviewed = true;
+    generate_use_draft(g);
+    return true;
+}

@@ -30,6 +30,7 @@ static void free_generating(struct generating *g) {
     generate_test_free(g);
     json_decref(g->given_tests);
     free(g->answer);
+    free(g->first);
     free(g->kept_draft);
     free(g->question);
     json_decref(g->review);
@@ -165,6 +166,9 @@ static void clean_up(void *data) {
 }
 
 void generate_end(struct generating *g) {
+    if (generate_returns_to_first(g)) {
+        return;
+    }
     if (g->stage.stage || generate_has_lost_draft(g)) {
         work_start(call_origin(g->call)->loop, clean_up, after_clean_up, g);
     } else {
@@ -341,11 +345,6 @@ static bool may_mend(const struct generating *g) {
             (g->round <= GENERATE_ROUNDS || generate_may_draw_again(g)));
 }
 
-static void find_review(struct generating *g) {
-    size_t part = g->request.teacher == TEACHER_HOST ? GENERATE_PART_TOKENS : 0;
-    g->review = lessons_review(&g->material.lessons, g->answer, TEACHER_REVIEW_TOKENS, part);
-}
-
 /* The teacher proves its draft, if it cites anything. */
 static void after_review(struct generating *g) {
     if (generate_is_over(g)) {
@@ -367,9 +366,10 @@ static void judge_check(struct generating *g) {
     autojson *errors = errors_of(g->check, g->base_check);
     if (!json_array_size(errors) && must_be_proven(g)) {
         g->reviewed = true;
-        generate_on_thread(g, find_review, after_review);
+        generate_on_thread(g, generate_find_review, after_review);
     } else if (!json_array_size(errors) || g->keeps) {
         generate_step *next = g->after_checking ? g->after_checking : generate_test;
+        free(take(g->first));
         g->after_checking = NULL;
         next(g);
     } else if (g->after_checking) {

@@ -71,9 +71,10 @@ struct generating {
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* number of drafts requested */
     json_t *told;    /* teacher_told; NULL: no trace was given */
+    char *first;     /* the first good draft from traces, until another one passes its check; or NULL */
     json_t *review;  /* what the first good draft cites, for its proof, in parts; or NULL */
     bool reviewed;   /* that was looked for, and the draft went back if it cites anything */
-    bool unreviewed; /* the teacher did not answer then */
+    bool unreviewed; /* the teacher did not answer then, or with nothing of use */
     size_t part;     /* of told or review: index of the one in the last order … */
     bool more_parts; /* … behind which others come */
     unsigned draws; /* times that all of these were kept answers, and of no use */
@@ -129,8 +130,12 @@ int generate_fail(struct generating *g, enum call_fault fault, const char *reaso
 bool generate_has_finding(const json_t *check, const json_t *finding);
 /* The teacher of traces answers that there is nothing to teach: g->nothing is its reason. */
 bool generate_says_nothing(struct generating *g, const char *answer);
-/* The same of a teacher's draft, of whose evidence goes each event of which the line that cites it says nothing. */
+/* generate_stage_draft of a teacher's, without the evidence of which the line that cites it says nothing. */
 void generate_stage_cited(struct generating *g);
+/* Sets review and first, of the last answer. Blocking. */
+void generate_find_review(struct generating *g);
+/* A proof costs no draft: where those behind the first good one were all of no use, that one is used. */
+bool generate_returns_to_first(struct generating *g);
 void generate_forgive(struct generating *g); /* clears the error and continues */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));

@@ -267,6 +267,13 @@ def host(d):
     check(again.get("state") == "input_required", "but not where a person wants a skill for a task")
     d.call("job/cancel", job=started["job"])
     check(d.call("job/status", job=started["job"])["result"]["state"] == "cancelled", "waiting can be cancelled")
+    job = d.generate(traces=["fastapi-tests.jsonl"], teacher="host", name="slips")["result"]["job"]
+    d.generate(job=job, draft=GOOD)
+    for _ in range(2):
+        d.generate(job=job, draft="I cannot.")
+    first = d.generate(job=job, draft=GOOD + "\nRun !`id` now.\n").get("result", {})
+    check(first.get("outcome") == "saved" and first["teacher"]["reviewed"] is False and
+          open(d.work + "/skills/slips/SKILL.md").read() == GOOD.replace("zip-tests", "slips").replace(" [t1 e4]", ""), "a good draft is not lost to a bad one behind its proof: %s" % first)
     check(not d.leftovers(), "no stage is left")
 
 

@@ -46,7 +46,8 @@ RULES = sum([
     rule("kernels", drafts=[KERNEL.replace("blockIdx", "blokIdx"), KERNEL], batches=[KERNEL_TESTS, batch(0, 1)]),
     rule("good"), rule("liar", SKILL.replace("[t1 e4]", "[t1 e4, t1 e9999, t7 e1]")), rule("again"),
     rule("cites", SKILL + "\nSee references/more.md.\n\n===== file: references/more.md =====\n# More\nRun `pytest` alone. [t1 e4]\nSo it is. [t9 e9]\n"),
-    rule("tires", do=["", "quota"]), rule("takes", drafts=[SKILL, "NOTHING: it was a slip."]), rule("student", draft="step-001-x"),
+    rule("tires", do=["", "quota"]), rule("takes", drafts=[SKILL, "NOTHING: it was a slip."]),
+    rule("slips", drafts=[SKILL, TICK]), rule("slipsout", drafts=[SKILL, TICK], do=["", "", "quota"]), rule("student", draft="step-001-x"),
     rule("fenced", "Here it is, I hope you like it!\n\n```markdown\n" + SKILL + "```\nDone."),
     rule("json", json.dumps({"draft": SKILL})), rule("files", FILES), rule("tools", TOOLS),
     rule("apology", "I am sorry, I cannot write that."), rule("nothing", do="empty", draft=None),
@@ -115,6 +116,10 @@ def keeps_what_is_not_proven(t, d):
     """No answer to the proof costs no draft, and is told."""
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("tires"), tests=0)
     assert r.get("outcome") == "saved" and r["teacher"]["reviewed"] is False and r["evidence"] == [{"line": 8, "event": "t1 e4"}], r
+    for name, drafts in (("slips", 4), ("slipsout", 2)):  # nor does one that cannot be used, however often, or with no money to mend it
+        r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher(name), name=name, tests=0)
+        assert r.get("outcome") == "saved" and r["teacher"]["reviewed"] is False and r["teacher"]["drafts"] == drafts, r
+        assert texts(r["skill"])[0] == SKILL.replace(" [t1 e4]", "").replace("zip-tests", name) and r["evidence"] == [{"line": 8, "event": "t1 e4"}], r
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("takes"), tests=0)
     assert r.get("outcome") == "nothing_to_teach" and r["reason"].endswith("it was a slip."), r
 
