@@ -147,6 +147,9 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     const struct generate_request *r = &g->request;
     const char *name = r->folder_name ? r->folder_name : r->name;
     struct err err = {0};
+    if (json_object_get(input, "tests")) {
+        take_tests(g, input);
+    }
     if (!draft && g->more_parts) {
         g->part++;
         wait(g, make_order(g, call_keep(g->call), NULL), on_draft);
@@ -155,9 +158,6 @@ static void on_draft(struct call *call, const json_t *input, void *data) {
     const char *text = json_is_string(draft) ? json_string_value(draft) : "";
     free(g->answer);
     g->answer = xstrdup(text);
-    if (json_object_get(input, "tests")) {
-        take_tests(g, input);
-    }
     if (generate_says_nothing(g, text)) {
         generate_end(g);
         return;

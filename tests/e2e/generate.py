@@ -316,11 +316,13 @@ def host_parts(d):
     draft = GOOD.replace("zip-tests", "many-parts").replace("[t1 e4]", "[%s]" % ", ".join("t1 e%d" % n for n in range(1, 800)))
     order = d.generate(job=job, draft=draft)["result"]["work_order"]
     check("part 1 of 3 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %r" % order["instructions"][:200])
-    d.generate(job=job)
+    asked = "What is the word of number 1? Answer with it alone."
+    d.generate(job=job, tests=[{"input": asked, "expected": {"contains": ["word-1-x"], "regex": "\\A[^\\n]{1,100}\\z"}}])
     order = d.generate(job=job)["result"]["work_order"]
     check("part 3 of 3 of what your draft cites" in order["instructions"] and "prove it" not in order["instructions"] and "next_part" not in order, "up to the last: %r" % order["instructions"][:200])
     saved = d.generate(job=job, draft=draft)["result"]
-    check(saved.get("outcome") == "saved" and saved["teacher"]["reviewed"], "and it is saved")
+    check(saved.get("outcome") == "saved" and saved["teacher"]["reviewed"] and
+          asked in open(saved["skill"]["path"] + "/skill_meta.json").read(), "and it is saved, with the test that was given between two parts: %s" % saved)
 
 
 def host_order_waits_its_turn(program):
