@@ -19,6 +19,7 @@
 #define RESIDENT_MAX 4096
 #define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
+#define LONG_ROUNDS 1024                   /* of a block that may wait for another */
 #define THREADS_MAX 256
 #define ALONE 8192u /* instructions of warps before others help the first */
 
@@ -151,7 +152,7 @@ static void tell_unfinished(struct block *b) {
     uint64_t begun = __atomic_load_n(run->begun, __ATOMIC_RELAXED);
     char words[160] = "Threads were still running here when the budget or the time ended "
                       "the launch: a loop that never ends looks like this";
-    if (begun < run->blocks && !b->cluster->is_first) {
+    if (begun < run->blocks && b->processor->has_ended && !b->cluster->is_first) {
         snprintf(
             words, sizeof words,
             "The budget or the time ended the launch when %llu of its %llu blocks had "
@@ -235,6 +236,7 @@ static bool processor_round(struct processor *w) {
         } else {
             k -= b->rank;
             resident_drop(w, k);
+            w->has_ended = true;
         }
     }
     return changed;
@@ -270,6 +272,18 @@ static void relieve(struct processor *w, uint32_t before) {
     for (uint32_t k = 0; k < before && resident_add(w); k += w->run->cluster_blocks) {}
 }
 
+/* A block that lasts may wait for what a later one stores without a sign of it, as loads
+ * like ld.cg have none. The longer it lasts, the more run beside it. */
+static void accompany(struct processor *w) {
+    if (w->resident_count == 0 || w->oldest != w->resident[0]->number) {
+        w->oldest = w->resident_count ? w->resident[0]->number : 0;
+        w->lasted = 0;
+    }
+    uint32_t doublings = ++w->lasted / LONG_ROUNDS;
+    uint32_t wanted = doublings < 12 ? 1u << doublings : RESIDENT_MAX;
+    while (doublings && w->resident_count < wanted && resident_add(w)) {}
+}
+
 static void processor_loop(struct processor *w) {
     struct run *run = w->run;
     bool all = run->launch->cooperative;
@@ -281,7 +295,9 @@ static void processor_loop(struct processor *w) {
             return;
         }
         uint32_t before = w->resident_count;
-        if (processor_round(w)) {
+        bool changed = processor_round(w);
+        accompany(w);
+        if (changed) {
             w->idle = 0;
             relieve(w, before);
             continue;

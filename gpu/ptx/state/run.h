@@ -84,7 +84,7 @@ struct processor {
     struct run *run;
     uint32_t number;               /* among the run's */
     struct grid_range taken;       /* clusters that it is to begin */
-    bool has_begun;                /* its first cluster */
+    bool has_begun, has_ended;     /* its first cluster; any */
     uint64_t steps;                /* of warps, in all turns */
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
@@ -104,6 +104,8 @@ struct processor {
     uint32_t spare_count;
     uint32_t idle;           /* rounds in which nothing changed */
     uint32_t polls;          /* rounds in which all warps polled and no block ended */
+    uint64_t oldest;         /* number of the block that has been resident longest */
+    uint32_t lasted;         /* its rounds */
     bool timed;              /* somebody read a clock in them: a wait may end by time */
     uint32_t emit_after;     /* entries after which a block becomes code (emit.h) */
     struct emitted *emitted; /* NULL: none does */

@@ -52,3 +52,27 @@ Test(ptx_threads, only_long_launches_have_them) {
     cr_expect_eq(threads_of(10), 0);
     cr_expect_eq(threads_of(20000), MAY - 1);
 }
+
+/* Block 0 waits by a plain load for what a later one stores, which on a device runs
+ * beside it. */
+Test(ptx_threads, a_later_block_runs_beside_one_that_waits_without_a_sign) {
+    static const char kernel[] =
+        ".visible .entry k(.param .u64 out)\n"
+        "{ .reg .b32 %r<3>; .reg .b64 %a<2>; .reg .pred %p;\n"
+        "ld.param.u64 %a0, [out]; cvta.to.global.u64 %a0, %a0; mov.u32 %r0, %ctaid.x;\n"
+        "setp.ne.u32 %p, %r0, 0; @%p bra OTHER;\n"
+        "L: ld.global.cg.u32 %r1, [%a0]; setp.eq.u32 %p, %r1, 0; @%p bra L;\n"
+        "st.global.u32 [%a0+4], %r1; ret;\n"
+        "OTHER: setp.ne.u32 %p, %r0, 7; @%p ret;\n"
+        "st.global.u32 [%a0], %r0; ret; }\n";
+    for (int threads = 1; threads <= 2; threads++) {
+        struct machine_config config = {.checks = MACHINE_CHECK_DEFAULT,
+                                        .threads = threads,
+                                        .instructions = 500000000};
+        struct machine_room *r = room_new(kernel, &config);
+        uint32_t *out = room_buffer(r, "out", 8, MACHINE_OUTPUT);
+        cr_expect_eq(room_launch(r, BLOCKS, 1), MACHINE_DONE);
+        cr_expect_eq(out[1], 7);
+        room_free(r);
+    }
+}
