@@ -7,6 +7,7 @@
 #include "skills/generation/draft_text.h"
 #include "skills/traces/redaction.h"
 
+#define MAX_LINE 4096u /* bytes that are compared with each event that the line cites */
 #define MAX_WHY 400u /* bytes of a teacher's reason for no skill */
 
 bool generate_says_nothing(struct generating *g, const char *answer) {
@@ -22,12 +23,12 @@ bool generate_says_nothing(struct generating *g, const char *answer) {
     return true;
 }
 
-/* The line with this number, from 1; NULL: there is none. */
+/* The beginning of the line with this number, from 1; NULL: there is none. */
 static char *line_of(const char *text, json_int_t number) {
     for (; *text && number > 1; number--) {
         text = text_next_line(text);
     }
-    return *text && number == 1 ? xstrndup(text, strcspn(text, "\n")) : NULL;
+    return *text && number == 1 ? xstrndup(text, text_cut(text, strcspn(text, "\n"), MAX_LINE)) : NULL;
 }
 
 /* The event of the trace says something that the cited line says. */

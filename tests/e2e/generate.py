@@ -313,9 +313,13 @@ def host_parts(d):
     check(count > 1 and events == sorted(set(events)) and events[0] == 1 and events[-1] > 780, "no event is in two parts, and none of the ends is missing")
     again = d.generate(job=job).get("error", {})
     check("belong together" in json.dumps(again), "behind the last part a draft is wanted: %s" % again)
+    begun = time.monotonic()
     draft = GOOD.replace("zip-tests", "many-parts").replace("[t1 e4]", "[%s]" % ", ".join("t1 e%d" % n for n in range(1, 800)))
     order = d.generate(job=job, draft=draft)["result"]["work_order"]
     check("part 1 of 3 of what your draft cites" in order["instructions"] and order.get("next_part") == 2 and len(order["instructions"]) < 40000, "a draft that cites much is proven in parts: %r" % order["instructions"][:200])
+    d.call("job/cancel", job=d.generate(job=d.generate(traces=["long.jsonl"], teacher="host", name="one-line")["result"]["job"],
+                                        draft=GOOD + "target " * 100000 + "[%s]\n" % ", ".join(["t1 e4"] * 1999))["result"]["job"])
+    check(time.monotonic() - begun < 25, "a line of 700 kB that cites 1,999 events is compared with them in a moment: %.0f s" % (time.monotonic() - begun))
     asked = "What is the word of number 1? Answer with it alone."
     d.generate(job=job, tests=[{"input": asked, "expected": {"contains": ["word-1-x"], "regex": "\\A[^\\n]{1,100}\\z"}}])
     order = d.generate(job=job)["result"]["work_order"]
