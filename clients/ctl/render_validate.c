@@ -108,7 +108,7 @@ static const char relative_words[] =
     "[\t" DIM "{?verdict=pass}{?max_rel_error>tolerance.rtol}{name|?}: the relative error of "
     "{max_rel_error%.3g} is that of a small value; up to {tolerance.allowed} is ok\n]";
 static const char without_words[] =
-    "[\t" DIM "{without_error} of {elements|0} elements of {name|?} have no error: they are "
+    "[\t" DIM "for {without_error} of {elements|0} elements of {name|?} no error can be given: they are "
     "infinite or NaN, or should be\n]";
 
 /* Of each, once is enough. */

@@ -1,5 +1,5 @@
 /* What comes back from a teacher: the evidence that it cites, or the word that there is nothing to
- * teach. */
+ * teach; and what it is told of its draft. */
 #include "skills/generation/generate_flow.h"
 
 #include "base/buf.h"
@@ -9,6 +9,7 @@
 
 #define MAX_LINE 4096u /* bytes that are compared with each event that the line cites */
 #define MAX_WHY 400u /* bytes of a teacher's reason for no skill */
+#define MAX_REMARKS 12u /* of each kind */
 
 bool generate_says_nothing(struct generating *g, const char *answer) {
     const char *why = g->request.trace_count ? draft_says_nothing(answer) : NULL;
@@ -42,11 +43,14 @@ static bool shows(const struct generating *g, const json_t *cited) {
 }
 
 static void drop_false_evidence(struct generating *g) {
-    for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {
-        if (!shows(g, json_array_get(g->draft.evidence, i - 1))) {
-            json_array_remove(g->draft.evidence, i - 1);
-        }
+    json_t *kept = json_array(), *dropped = json_array();
+    json_each(g->draft.evidence, i, cited) {
+        json_array_append(shows(g, cited) ? kept : dropped, cited);
     }
+    json_decref(g->draft.evidence);
+    json_decref(g->unshown);
+    g->draft.evidence = kept;
+    g->unshown = dropped;
 }
 
 void generate_stage_cited(struct generating *g) {
@@ -76,4 +80,36 @@ bool generate_returns_to_first(struct generating *g) {
     g->unreviewed = true;
     generate_use_draft(g);
     return true;
+}
+
+/* --- remarks --- */
+
+void generate_add_finding(struct buf *text, size_t i, const json_t *finding) {
+    const char *code = json_get_string(finding, "code", "");
+    buf_addf(text, "%s%.80s line %d: %.400s%s%s%s", i ? "; " : "",
+             json_get_string(finding, "file", "SKILL.md"),
+             (int)json_get_integer(finding, "line", 0),
+             json_get_string(finding, "message", ""), *code ? " (" : "", code, *code ? ")" : "");
+}
+
+static void add_unshown(struct buf *text, size_t i, const json_t *cited) {
+    buf_addf(text, "%s%.80s line %d cites %s, which says nothing of it", i ? "; " : "",
+             json_get_string(cited, "file", "SKILL.md"), (int)json_get_integer(cited, "line", 0),
+             json_get_string(cited, "event", ""));
+}
+
+/* What does not keep the draft from being saved, and its writer should know. */
+char *generate_remarks(const struct generating *g) {
+    struct buf text = BUF_INIT(16u << 10);
+    json_each(json_object_get(g->check, "findings"), i, finding) {
+        if (i < MAX_REMARKS) {
+            generate_add_finding(&text, i, finding);
+        }
+    }
+    json_each(g->unshown, i, cited) {
+        if (i < MAX_REMARKS) {
+            add_unshown(&text, text.len, cited);
+        }
+    }
+    return buf_detach(&text);
 }

@@ -34,6 +34,8 @@ static void free_generating(struct generating *g) {
     free(g->kept_draft);
     free(g->question);
     json_decref(g->review);
+    json_decref(g->unshown);
+    free(g->remarks);
     free(g->said);
     free(g->reason);
     free(g->hint);
@@ -41,14 +43,6 @@ static void free_generating(struct generating *g) {
         evaluation_room_leave(g->room, &g->guest);
     }
     free(g);
-}
-
-static void add_finding(struct buf *text, size_t i, const json_t *finding) {
-    buf_addf(text, "%s%.80s line %d: %.400s (%s)", i ? "; " : "",
-             json_get_string(finding, "file", "SKILL.md"),
-             (int)json_get_integer(finding, "line", 0),
-             json_get_string(finding, "message", ""),
-             json_get_string(finding, "code", ""));
 }
 
 /* What to do, with the place of the draft that could not be saved. */
@@ -64,7 +58,7 @@ static void fail_check(struct generating *g) {
     autobuf text = BUF_INIT(4096);
     json_each(g->refused, i, finding) {
         if (i < 3) {
-            add_finding(&text, i, finding);
+            generate_add_finding(&text, i, finding);
         }
     }
     call_fail(g->call, CALL_REFUSED, "check_failed", hint,
@@ -333,7 +327,7 @@ static void mend_findings(struct generating *g, const json_t *errors) {
     autobuf text = BUF_INIT(8192);
     json_each(errors, i, finding) {
         if (i < 12) {
-            add_finding(&text, i, finding);
+            generate_add_finding(&text, i, finding);
         }
     }
     generate_mend(g, text.data);
@@ -366,6 +360,7 @@ static void judge_check(struct generating *g) {
     autojson *errors = errors_of(g->check, g->base_check);
     if (!json_array_size(errors) && must_be_proven(g)) {
         g->reviewed = true;
+        g->remarks = generate_remarks(g);
         generate_on_thread(g, generate_find_review, after_review);
     } else if (!json_array_size(errors) || g->keeps) {
         generate_step *next = g->after_checking ? g->after_checking : generate_test;

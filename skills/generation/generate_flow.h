@@ -73,6 +73,8 @@ struct generating {
     json_t *told;    /* teacher_told; NULL: no trace was given */
     char *first;     /* the first good draft from traces, until another one passes its check; or NULL */
     json_t *review;  /* what the first good draft cites, for its proof, in parts; or NULL */
+    json_t *unshown; /* citations of the last draft that were dropped */
+    char *remarks;   /* on that draft: what its check warns of, and unshown; or NULL */
     bool reviewed;   /* that was looked for, and the draft went back if it cites anything */
     bool unreviewed; /* the teacher did not answer then, or with nothing of use */
     size_t part;     /* of told or review: index of the one in the last order … */
@@ -130,6 +132,9 @@ int generate_fail(struct generating *g, enum call_fault fault, const char *reaso
 bool generate_has_finding(const json_t *check, const json_t *finding);
 /* The teacher of traces answers that there is nothing to teach: g->nothing is its reason. */
 bool generate_says_nothing(struct generating *g, const char *answer);
+void generate_add_finding(struct buf *text, size_t i, const json_t *finding); /* i: that many before */
+/* What does not keep the draft from being saved, and its writer should know. Malloc'ed. */
+char *generate_remarks(const struct generating *g);
 /* generate_stage_draft of a teacher's, without the evidence of which the line that cites it says nothing. */
 void generate_stage_cited(struct generating *g);
 /* Sets review and first, of the last answer. Blocking. */

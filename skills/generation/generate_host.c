@@ -32,7 +32,7 @@ static void add_part(struct buf *text, const struct generating *g, struct teache
     }
     buf_adds(text, teacher_host_data);
     if (g->review) {
-        teacher_ask_review(text, g->review, m->part);
+        teacher_ask_review(text, g->review, m->part, g->remarks);
     } else if (m->part) {
         teacher_tell_part(text, m);
     } else {

@@ -159,7 +159,7 @@ static void on_review(struct generating *g, const struct model_answer *a) {
 
 void generate_ask_model_review(struct generating *g) {
     autobuf review = BUF_INIT(TEACHER_MAX_PROMPT);
-    teacher_ask_review(&review, g->review, 0);
+    teacher_ask_review(&review, g->review, 0, g->remarks);
     const struct teacher_question q = {
         .system = teacher_system,
         .messages = {{"user", g->question}, {"assistant", g->answer}, {"user", review.data}},

@@ -373,7 +373,7 @@ static char *tell_rejected(const struct testing *t) {
     add_refused(&which, t, TOLD_REFUSED);
     size_t rejected = t->marked + t->repeated + t->broken;
     return !t->seen ? xstrdup("the teacher wrote none")
-                    : xasprintf("%zu of %zu tests that the teacher wrote were rejected%s%s",
+                    : xasprintf("tests rejected: %zu of the %zu that the teacher wrote%s%s",
                                 rejected, t->seen, which.len ? ", such as " : "",
                                 which.data ? which.data : "");
 }

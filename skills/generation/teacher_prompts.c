@@ -134,8 +134,11 @@ void teacher_ask_repair(struct buf *out, const char *problem) {
              problem);
 }
 
-void teacher_ask_review(struct buf *out, const json_t *review, size_t part) {
+void teacher_ask_review(struct buf *out, const json_t *review, size_t part, const char *remarks) {
     buf_adds(out, part ? "" : review_text);
+    if (!part && *remarks) {
+        buf_addf(out, "Mend, too: %s.\n", remarks);
+    }
     buf_adds(out, json_string_value(json_array_get(review, part)));
 }
 

@@ -47,8 +47,8 @@ void teacher_tell_part(struct buf *out, const struct teacher_material *m);
 /* What the teacher is told of the traces, in parts of at most so many tokens (0: in one). For a
  * thread (lessons_digest). New reference: an array. */
 json_t *teacher_told(const struct lessons *l, size_t part_tokens);
-/* To prove a draft: by that part of lessons_review. */
-void teacher_ask_review(struct buf *out, const json_t *review, size_t part);
+/* To prove a draft: by that part of lessons_review; remarks on it stand in the first. */
+void teacher_ask_review(struct buf *out, const json_t *review, size_t part, const char *remarks);
 /* What was wrong with the last answer. */
 void teacher_ask_repair(struct buf *out, const char *problem);
 

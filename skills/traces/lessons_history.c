@@ -103,19 +103,25 @@ static void add_tail(struct buf *out, const struct history_walk *w, const char *
     add_cut(out, w, "\n", *line ? line : output + from, max);
 }
 
-/* Of a failure's output: what stands below its first error, which says more of it, and the end. */
-static void add_output(struct buf *out, const struct history_walk *w, const struct lesson_step *e) {
+/* What stands below the first error of a failure, which says more of it; or all of its output. */
+static const char *below_error(const struct lesson_step *e) {
     const char *output = e->output ? e->output : "";
     const char *error = e->error_count ? strstr(output, e->errors[0].quote) : NULL;
-    const char *below = error ? text_next_line(error) : output;
-    size_t len = strlen(below), head = len > piece(w, MAX_OUTPUT) && error ? MAX_OUTPUT / 2 : 0;
-    if (head) {
-        autofree char *cut = xstrndup(below, text_cut(below, len, piece(w, head)));
-        add_cut(out, w, "\n", cut, head);
+    return error ? text_next_line(error) : output;
+}
+
+/* All of it, or its end; below an error its beginning, too. */
+static void add_output(struct buf *out, const struct history_walk *w, const struct lesson_step *e) {
+    const char *below = below_error(e);
+    size_t len = strlen(below), max = MAX_OUTPUT;
+    if (len > piece(w, max) && below != e->output) {
+        max = MAX_OUTPUT / 2;
+        autofree char *cut = xstrndup(below, text_cut(below, len, piece(w, max)));
+        add_cut(out, w, "\n", cut, max);
         buf_adds(out, " …");
     }
-    if (*output) {
-        add_tail(out, w, output, MAX_OUTPUT - head);
+    if (len) {
+        add_tail(out, w, below, max);
     }
 }
 
@@ -146,8 +152,9 @@ static bool is_new(struct history_walk *w, const struct lesson_step *e) {
 static void tell_failure(struct lessons *l, struct history_walk *w, const struct lesson_step *e,
                          size_t at) {
     struct buf text = BUF_INIT(WHOLE * MAX_TEXT);
+    bool all_below = e->error_count && strlen(below_error(e)) <= piece(w, MAX_OUTPUT);
     buf_adds(&text, e->stated ? "failed: " : "printed: ");
-    for (size_t i = 0; i < e->error_count; i++) {
+    for (size_t i = 0; i < (all_below ? 1 : e->error_count); i++) { /* the others stand there */
         add_cut(&text, w, i ? "\n" : "", e->errors[i].quote, MAX_LINE);
     }
     add_cut(&text, w, e->error_count ? "\nwhen running: " : "", e->text, MAX_COMMAND);

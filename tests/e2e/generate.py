@@ -235,10 +235,11 @@ def host(d):
     check("A good skill" in order["instructions"] and "does not copy answers to tests" in order["instructions"], "and with what a model is told of a good skill")
     again = d.generate(job=job, draft="I am sorry, I cannot.")["result"]
     check(again["state"] == "input_required" and "not a SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
-    proof = d.generate(job=job, draft=GOOD)["result"]
+    proof = d.generate(job=job, draft=GOOD + "\nSee `references/none.md`. [t1 e9999]\n")["result"]
     said = proof.get("work_order", {}).get("instructions", "")
     check(proof.get("state") == "input_required" and "prove it" in said and re.search(r"(?m)^t1 e4 ", said) and "A good skill" not in said
           and not any(s in said for s in EXPECTED["secrets"]), "the draft comes back with what it cites: %r" % said[:200])
+    check("Mend, too: SKILL.md line " in said and "references/none.md" in said and "cites t1 e9999, which says nothing of it" in said, "with what the check warns of, and false citations: %r" % said[-600:])
     check(not os.path.exists(d.work + "/skills/zip-tests"), "and is not saved before")
     bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
     check(bad.get("state") == "input_required" and "hooks" in bad["work_order"]["instructions"], "forbidden frontmatter is refused with the reason")
@@ -388,7 +389,7 @@ def host_tests(d):
     for _ in range(2):
         d.generate(job=job, draft="no draft")
     saved = d.generate(job=job, draft=GOOD, tests=[test(1), test(2, "What is")])["result"]
-    check('1 of 2 tests that the teacher wrote were rejected, such as "What is the word of number 2?' in saved["tests"]["reason"], "which tests are rejected: %s" % saved["tests"])
+    check('tests rejected: 1 of the 2 that the teacher wrote, such as "What is the word of number 2?' in saved["tests"]["reason"], "which tests are rejected: %s" % saved["tests"])
     job = start(name="no-tests", tests=0)
     saved = d.generate(job=job, draft=GOOD)["result"]
     check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 0 and "reason" not in saved["tests"], "none when none are wanted")
