@@ -355,7 +355,7 @@ int child_start(uv_loop_t *loop, const struct child_options *options, struct chi
     if (rc < 0) {
         close_handles(child);
         return err_set(err, rc, "%s: cannot be started: %s", options->argv[0],
-                       uv_strerror(rc));
+                       strerror(-rc)); /* libuv has no words for ENOEXEC, and leaks those */
     }
     if (!options->want_stdin) {
         close_handle(&child->in);

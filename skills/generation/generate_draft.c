@@ -64,7 +64,7 @@ void generate_find_review(struct generating *g) {
     g->first = json_array_size(g->review) ? xstrdup(g->answer) : NULL;
 }
 
-bool generate_returns_to_first(struct generating *g) {
+bool generate_reads_first(struct generating *g) {
     bool failed = !g->cancelled && !g->nothing && (g->err.code || g->refused);
     const struct skill_text *base = g->material.has_base ? &g->material.base.text : NULL;
     if (!failed || !g->first) {
@@ -72,14 +72,7 @@ bool generate_returns_to_first(struct generating *g) {
     }
     autofree char *first = take(g->first);
     skill_draft_finish(&g->draft);
-    if (draft_text_read(&g->draft, first, strlen(first), generate_asked_name(g), base, NULL) < 0) {
-        return false;
-    }
-    generate_forgive(g);
-    json_decref(take(g->refused));
-    g->unreviewed = true;
-    generate_use_draft(g);
-    return true;
+    return draft_text_read(&g->draft, first, strlen(first), generate_asked_name(g), base, NULL) == 0;
 }
 
 /* --- remarks --- */

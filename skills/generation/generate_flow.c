@@ -160,7 +160,11 @@ static void clean_up(void *data) {
 }
 
 void generate_end(struct generating *g) {
-    if (generate_returns_to_first(g)) {
+    if (generate_reads_first(g)) {
+        generate_forgive(g);
+        json_decref(take(g->refused));
+        g->unreviewed = true;
+        generate_use_draft(g);
         return;
     }
     if (g->stage.stage || generate_has_lost_draft(g)) {

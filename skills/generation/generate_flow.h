@@ -139,8 +139,9 @@ char *generate_remarks(const struct generating *g);
 void generate_stage_cited(struct generating *g);
 /* Sets review and first, of the last answer. Blocking. */
 void generate_find_review(struct generating *g);
-/* A proof costs no draft: where those behind the first good one were all of no use, that one is used. */
-bool generate_returns_to_first(struct generating *g);
+/* A proof costs no draft: where those behind the first good one were all of no use, that one is
+ * g->draft again. */
+bool generate_reads_first(struct generating *g);
 void generate_forgive(struct generating *g); /* clears the error and continues */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));
