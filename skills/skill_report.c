@@ -63,7 +63,7 @@ void skill_find_describe(const json_t *result, struct buf *out) {
          "other names for the task, ask once more with some.\n]"
          "|No skill fits this task as described. If you gave no other names for it, ask "
          "once more with some; otherwise go on without a skill.\n"
-         "[Nearest, but not fitting:\n{nearest:" MATCH "}]][({problem})\n]",
+         "[Nearest, but not fitting:\n{nearest:" MATCH "}]][Also looked for as: {names}\n][({problem})\n]",
          result);
 }
 

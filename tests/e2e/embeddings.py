@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""skill/find with an endpoint for embeddings: what it is asked, what its vectors change, and what happens without it.
+"""skill/find with an endpoint for embeddings, or with a namer: what it is asked, what that changes, and what happens without it.
 
 usage: embeddings.py UPSKILLD
 
 The vectors are scripted: they prove how they are used, not how good a model's are.
 """
-import os, shutil, sys, time
+import json, os, shutil, sys, time
 
 import scratch
 from evaluate_support import Daemon, KEY, Model, Tap
@@ -201,6 +201,70 @@ def another_model_under_the_same_name_is_told(program):
         shutil.rmtree(home, ignore_errors=True)
 
 
+NAMER = """
+namer: %s
+models:
+  calls: {api: openai, base_url: "%s", model: calls}
+  broken: {api: openai, base_url: "http://127.0.0.1:9/v1", model: calls}
+  silent: {api: openai, base_url: "%s", model: silent}
+"""
+UNNAMED = "why did our box fall over last night"
+RULES = [{"when": {"model": "^calls$"}, "answer": "Let me see.\n\nreading server logs, errors of ovens\u202e\n"},
+         {"when": {"model": "^silent$"}, "do": "never"}]
+
+
+def with_namer(program, use, run):
+    model = Model(rules=RULES)
+    daemon = Daemon(program, config=NAMER % (use, model.url, model.url))
+    for name, description in SKILLS.items():
+        os.makedirs("%s/work/skills/%s" % (daemon.home, name))
+        with open("%s/work/skills/%s/SKILL.md" % (daemon.home, name), "w") as f:
+            f.write("---\nname: %s\ndescription: %s\n---\n# %s\n\nDo it.\n" % (name, description, name))
+    try:
+        run(daemon, model)
+        assert daemon.close() == 0, daemon.said
+    finally:
+        model.close()
+
+
+def a_namer_is_asked_where_no_match_is_sure(program):
+    def run(daemon, model):
+        result = find(daemon, UNNAMED)
+        assert result["names"] == "reading server logs, errors of ovens" and order(result)[0] == "log-reading", result
+        assert not result["unsure"] and "problem" not in result, result
+        (body,) = model.get("/requests")
+        assert [m["role"] for m in body["messages"]] == ["system", "user"] and body["messages"][1]["content"] == UNNAMED, body
+        assert find(daemon, UNNAMED) == result and len(model.get("/requests")) == 1, "the answer is kept"
+        sure = find(daemon, "read server logs: log reading, errors")
+        assert "names" not in sure and not sure["unsure"] and len(model.get("/requests")) == 1, sure
+        told = daemon.ask("skill/find", {"task": UNNAMED, "scopes": ["project"]})["result"]
+        assert told == result
+    with_namer(program, "calls", run)
+
+
+def without_the_namers_answer_words_decide(program):
+    def run(daemon, model):
+        result = find(daemon, UNNAMED)
+        assert "the namer was not used" in result["problem"] and "names" not in result and result["unsure"], result
+    with_namer(program, "broken", run)
+    with_namer(program, "nobody", run)
+
+
+def who_waits_for_a_namer_can_go(program):
+    def run(daemon, model):
+        number = daemon.send("skill/find", {"task": UNNAMED, "scopes": ["project"]})
+        deadline = time.time() + 20
+        while model.stats()["requests"] == 0 and time.time() < deadline:
+            time.sleep(0.02)
+        assert model.stats()["requests"] == 1
+        assert daemon.ask("daemon/status")["result"], "others are answered meanwhile"
+        daemon.process.stdin.write(json.dumps({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": number}}).encode() + b"\n")
+        daemon.process.stdin.flush()
+        assert "error" in daemon.receive(number)
+        daemon.send("skill/find", {"task": UNNAMED + " again", "scopes": ["project"]})  # and the daemon ends while this one waits
+    with_namer(program, "silent", run)
+
+
 def main():
     tap, program = Tap(), os.path.abspath(sys.argv[1])
     for test in (asks_for_the_task_and_every_skill_once, a_model_is_told_which_text_is_which,
@@ -209,7 +273,8 @@ def main():
                  an_endpoint_that_fails_is_told_and_words_decide,
                  a_text_too_long_for_the_model_is_asked_in_part,
                  a_text_that_is_refused_costs_no_other_its_vector,
-                 another_model_under_the_same_name_is_told):
+                 another_model_under_the_same_name_is_told,
+                 a_namer_is_asked_where_no_match_is_sure, without_the_namers_answer_words_decide, who_waits_for_a_namer_can_go):
         tap.run(test.__name__.replace("_", " "), test, program)
     return tap.end()
 

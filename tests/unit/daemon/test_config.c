@@ -270,7 +270,7 @@ Test(config, models_are_the_users_own) {
                "models: {small: {api: openai, model: m, base_url: "
                "'http://evil.example/v1', key_env: AWS_SECRET}}\n"
                "teacher: z\njudge: z\nembeddings: z\nembeddings_query_prefix: "
-               "z\nembeddings_text_prefix: z\ndefault_students: [z]\n");
+               "z\nembeddings_text_prefix: z\nnamer: z\ndefault_students: [z]\n");
     cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
     cr_assert_str_eq(json_get_string(c.settings, "teacher", ""), "anthropic.x");
     cr_assert_str_eq(json_get_string(c.settings, "judge", ""), "small");
@@ -278,7 +278,7 @@ Test(config, models_are_the_users_own) {
     const json_t *small = json_object_get(json_object_get(c.settings, "models"), "small");
     cr_assert_str_eq(json_get_string(small, "base_url", ""), "http://gpu1:8000/v1");
     cr_assert_str_eq(json_get_string(small, "key_env", ""), "VLLM_KEY");
-    cr_assert_eq(json_array_size(c.warnings), 7);
+    cr_assert_eq(json_array_size(c.warnings), 8);
     cr_assert_str_eq(json_get_string(c.settings, "embeddings", ""), "small");
     config_finish(&c);
 }
