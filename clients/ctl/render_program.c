@@ -38,8 +38,10 @@ void render_printed(const struct terminal *t, const char *title, const char *tex
 
 static void put_error(const struct terminal *t, const json_t *result) {
     const json_t *error = json_object_get(result, "error");
+    const char *message = json_get_string(error, "message", NULL);
+    bool told = message && strstr(json_get_string(result, "summary", ""), message);
     render_labelled(t, verdict_style(result), json_get_string(error, "stage", ""),
-                    json_get_string(error, "message", NULL));
+                    told ? NULL : message); /* the verdict is the last line */
     terminal_words(t, 0, missing_words, result);
     render_labelled(t, STYLE_BLUE, "hint", json_get_string(error, "hint", NULL));
 }

@@ -65,7 +65,7 @@ def says_no(room):
     with open(room.dir + "/bad.cu", "w") as f:
         f.write("int main(void) { return nothing; }\n")
     status, out, _ = room.run("kernel", "run", "bad.cu")
-    assert status == 1 and "bad.cu:1:" in out and "compile: the program does not compile" in out, out
+    assert status == 1 and "bad.cu:1:" in out and "\nerror: the program does not compile" in out and out.count("does not compile") == 1, out
     assert out.endswith("\nerror: the program does not compile, 1 error\n"), out
     with open(room.dir + "/usage.cu", "w") as f:
         f.write("int cudaFree(void *);\nint main(int argc, char **argv) { cudaFree(0); return argc < 2; }\n")
