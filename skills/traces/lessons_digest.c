@@ -105,7 +105,7 @@ size_t lessons_digest_tokens(const struct lessons *l, size_t least, size_t most)
 }
 
 json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
-    autobuf body = BUF_INIT(MAX_TEXT);
+    autobuf body = BUF_INIT(MAX_TEXT), history = BUF_INIT(MAX_TEXT);
     size_t told = 0;
     struct share files = {.title = "\n## Final files\n", .text = BUF_INIT(MAX_TEXT),
                          .left = (size_t)(FILES_SHARE * (double)tokens)};
@@ -115,9 +115,17 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
     add_versions(&versions, l);
     size_t used = FRAME_TOKENS + tokens_estimate(files.text.data, files.text.len) +
                   tokens_estimate(versions.text.data, versions.text.len);
-    buf_adds(&body, "## What happened\n");
-    size_t left_out = lessons_write_history(&body, &l->history, tokens > used ? tokens - used : 0);
+    size_t left_out = lessons_write_history(&history, &l->history, tokens > used ? tokens - used : 0);
+    buf_adds(&body, "## What happened");
+    if (left_out) { /* what is not told may have happened */
+        buf_addf(&body, " (%zu of %zu steps are left out)", left_out, l->history.count);
+    }
+    buf_addc(&body, '\n');
+    buf_add(&body, history.data, history.len);
     buf_add(&body, files.text.data, files.text.len);
+    if (files.left_out) {
+        buf_addf(&body, "(%zu more files are left out.)\n", files.left_out);
+    }
     buf_add(&body, versions.text.data, versions.text.len);
     json_t *texts = lessons_wrap(&body, parts);
     json_each(texts, i, text) {

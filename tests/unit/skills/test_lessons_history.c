@@ -106,6 +106,7 @@ Test(lessons_history, in_a_long_session_the_failure_is_told) {
             cr_expect(tokens_estimate(text, strlen(text)) <= budgets[k] + 100, "%zu tokens of %zu",
                       tokens_estimate(text, strlen(text)), budgets[k]);
             cr_expect(json_get_integer(digest, "left_out", 0) > 2000);
+            cr_expect(strstr(text, " of 3002 steps are left out)\n") != NULL, "%.100s", text);
             finish(&m);
         }
     }
