@@ -124,7 +124,7 @@ json_t *lessons_digest(const struct lessons *l, size_t tokens, size_t parts) {
     buf_add(&body, history.data, history.len);
     buf_add(&body, files.text.data, files.text.len);
     if (files.left_out) {
-        buf_addf(&body, "(%zu more files are left out.)\n", files.left_out);
+        buf_addf(&body, "## %zu more files are left out\n", files.left_out);
     }
     buf_add(&body, versions.text.data, versions.text.len);
     json_t *texts = lessons_wrap(&body, parts);
