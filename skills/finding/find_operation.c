@@ -154,8 +154,7 @@ static char *names_in(const char *text) {
                       : NULL;
 }
 
-static void on_names(struct model_call *call, const struct model_answer *given, void *data) {
-    (void)call;
+static void on_names(struct model_call *, const struct model_answer *given, void *data) {
     struct finding *f = data;
     f->naming = NULL;
     call_on_cancel(f->call, NULL, NULL);
@@ -175,8 +174,7 @@ static void stop_naming(struct evaluation_guest *guest) {
     model_call_cancel(container_of(guest, struct finding, guest)->naming);
 }
 
-static void on_naming_cancelled(struct call *call, void *data) {
-    (void)call;
+static void on_naming_cancelled(struct call *, void *data) {
     model_call_cancel(((struct finding *)data)->naming);
 }
 
